@@ -45,7 +45,7 @@ class Request(BaseModel):
     why: one sentence, naming the rule or check that makes it ask.
     in_doubt: the call was started before and its runner was lost, so it may have run already.
     response_schema: JSON schema of what an answer may carry.
-    digest: names (call, tool, definition, input); an answer must name it, so that it cannot approve what it did not see.
+    digest: names (call, tool, definition, input); an answer must name it: nobody approves what they did not see.
     created_at, expires_at: ISO 8601 with UTC offset; None never expires.
     """
 

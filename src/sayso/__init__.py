@@ -1,0 +1,1 @@
+"""Sayso: agents that act on a person's say-so."""
