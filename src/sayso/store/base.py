@@ -100,7 +100,8 @@ class Store(Protocol):
         """Add all facts or none, and replace the session's index row.
 
         at: the length the log must have now. Raises `Conflict` where it has another, `StoreError` when it cannot
-        be written; either way nothing was. durable: on disk before this returns.
+        be written; either way nothing was. durable: on disk before this returns. When it is cancelled it first
+        settles: whether the facts were added is decided before CancelledError leaves it.
         """
         ...
 

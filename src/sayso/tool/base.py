@@ -60,6 +60,7 @@ class ToolBase:
     is_read_only: it changes nothing anywhere; it may run without asking and again after a crash.
     is_concurrency_safe: calls beside each other in one message may run together.
     is_external_tool: it runs outside: a call pauses the reply until somebody returns its result.
+    request_kind: what a call of an external tool waits for: a result, or (`ask`) a person's answers to its questions.
     metadata_schema: JSON schema that an external result's `metadata` must fit on success.
     idempotent: running it twice with one input is as running it once; it may run again after a crash.
     """
@@ -70,6 +71,7 @@ class ToolBase:
     is_read_only: bool = False
     is_concurrency_safe: bool = False
     is_external_tool: bool = False
+    request_kind: Literal["external", "ask"] = "external"
     metadata_schema: dict[str, Any] | None = None
     idempotent: bool = False
 

@@ -1,0 +1,344 @@
+"""`Agent`: one conversation. Takes an input, refuses it or drives the reply on, and says what waits.
+
+Owns the routing of inputs; the loop is `run`, the log in hand is `log`.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Literal
+
+from sayso.agent.crew import Crew
+from sayso.agent.judge import Judge, Policy
+from sayso.agent.log import SessionLog
+from sayso.agent.run import Run
+from sayso.errors import Conflict, InvalidAnswer, Parked, StaleAnswer
+from sayso.event import AgentEvent, ExternalExecutionResultEvent, UserConfirmResultEvent, UserInterruptEvent
+from sayso.ids import new_id, now
+from sayso.message import (
+    AssistantMsg,
+    HintBlock,
+    Msg,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolResultState,
+    UserMsg,
+)
+from sayso.model.base import ChatModel
+from sayso.model.failure import Retry
+from sayso.permission.engine import PermissionEngine
+from sayso.permission.rule import PermissionRule
+from sayso.reply.answer import confirmations, outside_results
+from sayso.reply.fact import Fact, MessageQueued, ModeSet, ReplyEnded, ReplyStarted, RuleAdded, RuleRemoved
+from sayso.reply.machine import is_parked, step, wants
+from sayso.reply.part import Call
+from sayso.reply.question import requests_of
+from sayso.reply.state import Session
+from sayso.reply.transcript import as_rule, as_said, open_message
+from sayso.reply.watch import request_events
+from sayso.request import Request
+from sayso.state import AgentState, opened, permission_context, state_of
+from sayso.store.base import Store
+from sayso.store.memory import MemoryStore
+from sayso.tool.run import bounded_result
+from sayso.tool.toolkit import InvalidInput, Toolkit
+
+__all__ = ["Agent", "Inputs"]
+
+Inputs = str | Msg | Sequence[Msg] | UserConfirmResultEvent | ExternalExecutionResultEvent | UserInterruptEvent | None
+"""A message or several, an answer, an interrupt; None goes on from where the session stands."""
+
+_Begin = Callable[[Run], Awaitable[None]]
+
+
+class Agent:
+    """An agent that acts on a person's say-so.
+
+    model: a `ChatModel`, or the name of one (`openai:gpt-5`, `local:FILE.gguf`). toolkit: a Toolkit, or tools.
+    state: a session to begin from; used only where the store has none by that id. store: where the log is kept; in
+    memory by default. session_id: which session of the store. max_iters: model calls per reply.
+    on_message_while_parked: `refuse` raises Parked and stores nothing; `supersede` closes what waits as interrupted
+    and answers the message; `queue` answers it after the reply ends.
+    policy: permission rules in force besides the session's own, or a function that gives them at each judgement.
+    retry: the budget for a failing model. expires_after: seconds after which a question counts as unanswered; who
+    records that is the host.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        system_prompt: str,
+        model: ChatModel | str,
+        toolkit: Toolkit | Sequence[object] | None = None,
+        state: AgentState | None = None,
+        store: Store | None = None,
+        session_id: str | None = None,
+        *,
+        max_iters: int = 50,
+        on_message_while_parked: Literal["refuse", "supersede", "queue"] = "refuse",
+        policy: Policy = None,
+        retry: Retry | None = None,
+        expires_after: float | None = None,
+    ) -> None:
+        if max_iters < 1:
+            raise ValueError(f"max_iters is {max_iters}; it must be at least 1")
+        if on_message_while_parked not in ("refuse", "supersede", "queue"):
+            raise ValueError(f"on_message_while_parked is {on_message_while_parked!r}; use refuse, supersede or queue")
+        if isinstance(model, str):
+            from sayso.model import connect
+
+            model = connect(model)
+        self.name = name
+        self.on_message_while_parked = on_message_while_parked
+        kit = toolkit if isinstance(toolkit, Toolkit) else Toolkit(toolkit or ())
+        store = store if store is not None else MemoryStore()
+        state = state or AgentState(session_id=session_id or new_id())
+        self.session_id = session_id or state.session_id
+        opening = opened(state.model_copy(update={"session_id": self.session_id}), agent=name, at=now())
+        self._log = SessionLog(store, self.session_id, opening)
+        self._judge = Judge(kit, policy, expires_after)
+        self._crew = Crew(
+            name=name,
+            system_prompt=system_prompt,
+            model=model,
+            toolkit=kit,
+            judge=self._judge,
+            store=store,
+            max_iters=max_iters,
+            retry=retry or Retry(),
+        )
+        self._run: Run | None = None
+
+    # -- what a program does with it -------------------------------------------------------------------
+
+    async def reply(self, inputs: Inputs = None, *, by: str = "", via: str = "") -> Msg:
+        """Take an input and go on until the reply ends or parks; gives the reply's message.
+
+        A parked reply's message has `finished_reason` None and says last what it waits for. by, via: who answers,
+        through which surface, for the log. Raises a `Refused` where the input cannot be taken (nothing changed),
+        `Conflict` where another runner moved the session first, `StoreError` where the store failed.
+        """
+        if isinstance(inputs, UserInterruptEvent) and (running := self._run) is not None:
+            await self._interrupt(running, inputs)
+            return self._said()
+        run = self._begin(inputs, watched=False, by=by, via=via)
+        await run.finish()
+        return _nothing_to_do(self.name, inputs) if run.was_idle else self._said()
+
+    async def reply_stream(self, inputs: Inputs = None, *, by: str = "", via: str = "") -> AsyncIterator[AgentEvent]:
+        """As `reply`, as events. A parked reply's stream ends with its request events, without REPLY_END.
+
+        With None, what waits is shown again.
+        """
+        if isinstance(inputs, UserInterruptEvent) and (running := self._run) is not None:
+            await self._interrupt(running, inputs)
+            return
+        run = self._begin(inputs, watched=True, by=by, via=via)
+        async for event in run.events():
+            yield event
+
+    async def load(self) -> None:
+        """Read the session from the store, so that `state` and `requests` show what other processes did."""
+        if self._run is None:
+            await self._log.refresh()
+
+    @property
+    def state(self) -> AgentState:
+        """The session as a value; what its `model_dump_json` gives can rebuild the agent elsewhere."""
+        return state_of(self._log.session)
+
+    def requests(self) -> list[Request]:
+        """What waits for somebody now."""
+        return requests_of(self._log.session, self._schema_of)
+
+    async def add_rule(self, rule: PermissionRule, *, by: str = "") -> None:
+        """Add a rule to the session. Raises InvalidRule if it can never match its tool."""
+        self._check_rule(self._log.session, rule)
+        await self._note(RuleAdded(at=now(), rule=as_rule(rule), by=by))
+
+    async def remove_rule(self, rule: PermissionRule, *, by: str = "") -> None:
+        """Revoke a rule of the session. Raises WrongMoment if it has no such rule."""
+        await self._note(RuleRemoved(at=now(), rule=as_rule(rule), by=by))
+
+    async def set_mode(self, mode: str, *, by: str = "") -> None:
+        """Change the session's permission mode."""
+        from sayso.permission.context import PermissionMode
+
+        await self._note(ModeSet(at=now(), mode=PermissionMode(mode).value, by=by))
+
+    async def _note(self, fact: Fact) -> None:
+        if self._run is None:
+            await self._log.refresh()
+        self._log.accept(fact)
+        await self._log.commit()
+
+    # -- one input at a time ---------------------------------------------------------------------------
+
+    def _begin(self, inputs: Inputs, *, watched: bool, by: str, via: str) -> Run:
+        if self._run is not None:
+            raise Conflict(f"session {self.session_id!r} is taking another input; wait for it, or interrupt it")
+        begin = self._entry(inputs, by, via)
+        run = Run(self._log, self._crew, watched=watched)
+        self._run = run
+        run.start(begin).add_done_callback(lambda _: self._over(run))
+        return run
+
+    def _over(self, run: Run) -> None:
+        if self._run is run:
+            self._run = None
+
+    async def _interrupt(self, running: Run, event: UserInterruptEvent) -> None:
+        reply = self._log.session.reply
+        if reply is not None and reply.ended is None and event.reply_id != reply.id:
+            raise StaleAnswer(f"the interrupt is for reply {event.reply_id!r}, but reply {reply.id!r} is running")
+        await running.stop("person")
+
+    def _entry(self, inputs: Inputs, by: str, via: str) -> _Begin:
+        """What to do first with this input."""
+        match inputs:
+            case None:
+                return self._go_on
+            case UserConfirmResultEvent():
+                return lambda run: self._confirm(run, inputs, by, via)
+            case ExternalExecutionResultEvent():
+                return lambda run: self._outside(run, inputs, by, via)
+            case UserInterruptEvent():
+                return lambda run: self._stop_parked(run, inputs, by)
+            case _:
+                messages = _messages(inputs)
+                return lambda run: self._hear(run, messages)
+
+    async def _go_on(self, run: Run) -> None:
+        await self._log.refresh()
+        run.was_idle = not wants(self._log.session)
+        if run.emit is not None:
+            for event in request_events(self._log.session):
+                run.emit(event)
+
+    async def _confirm(self, run: Run, event: UserConfirmResultEvent, by: str, via: str) -> None:
+        await self._log.refresh()
+        session = self._log.session
+        facts = confirmations(session, event, at=now(), by=by, via=via, check_input=self._check_input)
+        for result in event.confirm_results:
+            for rule in result.rules or ():
+                self._check_rule(session, rule)
+        _take_all(run, session, facts)
+
+    async def _outside(self, run: Run, event: ExternalExecutionResultEvent, by: str, via: str) -> None:
+        await self._log.refresh()
+        session = self._log.session
+        facts = outside_results(session, event, at=now(), by=by, via=via, check_result=self._check_result)
+        _take_all(run, session, facts)
+
+    async def _stop_parked(self, run: Run, event: UserInterruptEvent, by: str) -> None:
+        await self._log.refresh()
+        reply = self._log.session.reply
+        if reply is None or reply.ended is not None:
+            run.was_idle = True
+            return
+        if event.reply_id != reply.id:
+            raise StaleAnswer(
+                f"the interrupt is for reply {event.reply_id!r}, but reply {reply.id!r} is the current one"
+            )
+        run.take(ReplyEnded(at=now(), reply_id=reply.id, reason="interrupted", by=by or "person"))
+
+    async def _hear(self, run: Run, messages: list[Msg]) -> None:
+        await self._log.refresh()
+        session = self._log.session
+        reply = session.reply
+        if reply is not None and reply.ended is None:
+            match self.on_message_while_parked:
+                case "refuse":
+                    raise Parked(_owed(session))
+                case "queue":
+                    for message in messages:
+                        run.take(MessageQueued(at=now(), message=as_said(message)))
+                    return
+                case "supersede":
+                    why = "Superseded by a new message before this call ran."
+                    run.take(ReplyEnded(at=now(), reply_id=reply.id, reason="interrupted", by="person", why=why))
+        run.take(
+            ReplyStarted(
+                at=now(),
+                reply_id=new_id(),
+                name=self.name,
+                prompts=tuple(as_said(m) for m in messages),
+                max_iters=self._crew.max_iters,
+            )
+        )
+
+    # -- checks -----------------------------------------------------------------------------------------
+
+    def _check_input(self, tool_name: str, text: str) -> None:
+        tool = self._crew.toolkit.get(tool_name)
+        if tool is None:
+            return  # judged later, as any call of a tool that is gone
+        try:
+            self._crew.toolkit.parse(tool, text)
+        except InvalidInput as exc:
+            raise InvalidAnswer(f"the edited input does not fit {tool_name!r}: {exc}") from exc
+
+    def _check_rule(self, session: Session, rule: PermissionRule) -> None:
+        tool = self._crew.toolkit.get(rule.tool_name)
+        PermissionEngine(permission_context(session)).check_rule(rule, tool)
+
+    def _check_result(self, call: Call, block: ToolResultBlock) -> ToolResultBlock:
+        tool = self._crew.toolkit.get(call.tool)
+        if tool is not None and tool.is_external_tool and block.state is ToolResultState.SUCCESS:
+            tool.check_result(self._crew.toolkit.parse(tool, call.input), block)
+        return bounded_result(block)
+
+    def _schema_of(self, tool_name: str) -> dict[str, object] | None:
+        tool = self._crew.toolkit.get(tool_name)
+        return None if tool is None else tool.input_schema
+
+    # -- what reply gives back --------------------------------------------------------------------------
+
+    def _said(self) -> Msg:
+        session = self._log.session
+        reply = session.reply
+        if reply is None:
+            return AssistantMsg(name=self.name, content="")
+        if reply.ended is not None:
+            return self._crew.past(session.history)[-1]
+        message = open_message(reply)
+        if is_parked(session):
+            message.content.append(HintBlock(hint=_owed(session), source="sayso"))
+        return message
+
+
+def _take_all(run: Run, session: Session, facts: list[Fact]) -> None:
+    """All of them, or none: each is tried on a fold of its own first."""
+    for fact in facts:
+        session = step(session, fact)
+    for fact in facts:
+        run.take(fact)
+
+
+def _messages(inputs: str | Msg | Sequence[Msg]) -> list[Msg]:
+    if isinstance(inputs, str):
+        return [UserMsg(content=inputs)]
+    messages = [inputs] if isinstance(inputs, Msg) else list(inputs)
+    if not messages:
+        raise ValueError("the list of messages is empty; pass None to go on without one")
+    for message in messages:
+        if not isinstance(message, Msg):
+            raise TypeError(f"an input is a {type(message).__name__}; pass a message, an answer event, or None")
+        if message.role == "assistant" or any(isinstance(b, ToolCallBlock | ToolResultBlock) for b in message.content):
+            raise ValueError("a message to an agent is a user's or a system's, and carries no calls and no results")
+    return messages
+
+
+def _owed(session: Session) -> str:
+    reply = session.reply
+    waiting = [
+        f"{c.call.tool} (call {c.call.id}: {c.at})"
+        for c in (reply.calls if reply else ())
+        if c.asked is not None and c.at not in ("done", "running", "proposed", "ready")
+    ]
+    if not waiting:
+        return "The reply has not finished; go on with reply(None)."
+    return f"Waiting for an answer: {', '.join(waiting)}."
+
+
+def _nothing_to_do(name: str, inputs: Inputs) -> Msg:
+    what = "interrupt" if isinstance(inputs, UserInterruptEvent) else "go on with"
+    return AssistantMsg(name=name, content=f"There is nothing to {what}: the session is idle.")

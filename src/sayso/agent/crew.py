@@ -1,0 +1,78 @@
+"""What an agent works with: its model, its tools, its judge; and the conversation as the model is to read it."""
+
+from collections.abc import Sequence
+
+from sayso.agent.judge import Judge
+from sayso.agent.runner import ProcessRunner, runner_of
+from sayso.message import Msg, SystemMsg
+from sayso.model.base import ChatModel, ToolSchema
+from sayso.model.failure import Retry
+from sayso.reply.part import Said
+from sayso.reply.state import Session
+from sayso.reply.transcript import message_of, open_message
+from sayso.store.base import Store
+from sayso.tool.toolkit import Toolkit
+
+__all__ = ["Crew"]
+
+
+class Crew:
+    """The static part of an agent."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        system_prompt: str,
+        model: ChatModel,
+        toolkit: Toolkit,
+        judge: Judge,
+        store: Store,
+        max_iters: int,
+        retry: Retry,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.toolkit = toolkit
+        self.judge = judge
+        self.max_iters = max_iters
+        self.retry = retry
+        self._store = store
+        self._system = [SystemMsg(content=system_prompt)] if system_prompt else []
+        self._schemas: tuple[ToolSchema, ...] | None = None
+        self._past: list[Msg] = []
+        self._last: Said | None = None
+
+    async def runner(self) -> ProcessRunner:
+        """This process's runner in the agent's store."""
+        return await runner_of(self._store)
+
+    def is_safe(self, tool: str) -> bool:
+        """Whether a tool's calls may run beside each other."""
+        found = self.toolkit.get(tool)
+        return found is not None and found.is_concurrency_safe
+
+    @property
+    def schemas(self) -> Sequence[ToolSchema]:
+        """What the model is told of the tools."""
+        if self._schemas is None or len(self._schemas) != len(self.toolkit.names):
+            self._schemas = tuple(ToolSchema(t.name, t.description, t.input_schema) for t in self.toolkit)
+        return self._schemas
+
+    def past(self, history: tuple[Said, ...]) -> list[Msg]:
+        """Whole messages in the published language; only what is new is translated."""
+        n = len(self._past)
+        if n > len(history) or (n and history[n - 1] is not self._last):
+            self._past, n = [], 0
+        if n < len(history):
+            self._past += [message_of(s) for s in history[n:]]
+            self._last = history[-1]
+        return self._past
+
+    def messages(self, session: Session) -> list[Msg]:
+        """What the model is to read: the instructions, the past, the reply so far."""
+        reply = session.reply
+        out = [*self._system, *(m for m in self.past(session.history) if m.content)]
+        if reply is not None and reply.ended is None and reply.said:
+            out.append(open_message(reply))
+        return out

@@ -1,0 +1,173 @@
+"""One session's log in hand: its fold, what is not written yet, and the fence that lets one runner move it.
+
+Facts are accepted into the fold first and written together: before a tool starts, when a reply parks or ends, and
+soon after something happened that a crash should not forget. Knows the store's protocol and the machine; no model,
+no tool.
+"""
+
+import asyncio
+import contextlib
+
+from sayso.agent.index import index_of
+from sayso.errors import Conflict, Refused, StoreError
+from sayso.ids import now
+from sayso.reply.codec import decode, decode_session, encode, encode_session
+from sayso.reply.fact import Fact, OutsideReturned, SessionOpened, ToolReturned
+from sayso.reply.machine import replay, step
+from sayso.reply.state import Session
+from sayso.store.base import Snapshot, Store
+
+__all__ = ["SessionLog"]
+
+# A result that a tool brought back waits this long for the model's next words before it is written on its own:
+# a fast model saves the commit, a slow one cannot make a crash forget that the tool returned. Seconds.
+_GRACE = 0.05
+# A snapshot is written when the log has grown by this factor since the last, and by this many entries: all
+# snapshots together then cost a constant number of bytes per entry.
+_SNAPSHOT_GROWTH, _SNAPSHOT_LEAST = 2.0, 256
+_SNAPSHOT_VERSION = 1
+
+
+class SessionLog:
+    """The log of session `session_id` in `store`.
+
+    session: the fold of all accepted facts. length: how many of them are written.
+    """
+
+    def __init__(self, store: Store, session_id: str, opening: SessionOpened) -> None:
+        self.store = store
+        self.session_id = session_id
+        self.session = step(Session(), opening)  # what it will be if the store has nothing
+        self.length = 0
+        self._loaded = False
+        self._opening = opening
+        self._fresh: list[Fact] = []
+        self._writing = asyncio.Lock()
+        self._flush: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+        self._snapshot_at = 0
+        self._unsure = False  # a write was cancelled: whether it was made, only the store can say
+
+    async def refresh(self) -> None:
+        """Bring the fold up to what the store has; open the session if it has nothing."""
+        if self._fresh or not self._loaded:
+            self._fresh.clear()
+            self.session, self.length, self._loaded = Session(), 0, True
+        if self.length == 0:
+            await self._load_snapshot()
+        entries = await self.store.read(self.session_id, after=self.length)
+        self.session = replay((decode(e.fact) for e in entries), self.session)
+        self.length += len(entries)
+        if self.length == 0:
+            self.accept(self._opening)
+
+    async def _load_snapshot(self) -> None:
+        cached = await self.store.snapshot(self.session_id)
+        if cached is not None and cached.version == _SNAPSHOT_VERSION:
+            self.session = decode_session(cached.body)
+            self.length = self._snapshot_at = cached.length
+
+    def accept(self, fact: Fact) -> tuple[Session, Session]:
+        """Take one fact into the fold, or raise a `Refused` and change nothing. Returns the fold before and after."""
+        before = self.session
+        self.session = step(before, fact)
+        self._fresh.append(fact)
+        return before, self.session
+
+    def accept_all(self, facts: list[Fact]) -> None:
+        """Take all of them or, if one is refused, none."""
+        before, kept = self.session, len(self._fresh)
+        try:
+            for fact in facts:
+                self.accept(fact)
+        except Refused:
+            self.session = before
+            del self._fresh[kept:]
+            raise
+
+    async def commit(self, *, durable: bool = True) -> None:
+        """Write what is not written. Raises Conflict if another runner moved the session; then nothing was.
+
+        What a tool or an outside system brought back is never dropped by a conflict: it is written on top of what
+        the other runner did, and the session goes on from there.
+        """
+        self._unschedule()
+        async with self._writing:
+            if not self._fresh:
+                return
+            if self._unsure:
+                await self._reconcile()
+            facts = tuple(self._fresh)
+            if not facts:
+                return
+            try:
+                await self._append(facts, durable)
+            except Conflict:
+                await self._rebase(facts)
+
+    async def _append(self, facts: tuple[Fact, ...], durable: bool) -> None:
+        try:
+            await self.store.append(
+                self.session_id,
+                [encode(f) for f in facts],
+                at=self.length,
+                time=now(),
+                index=index_of(self.session),
+                durable=durable,
+            )
+        except asyncio.CancelledError:
+            self._unsure = True
+            raise
+        self.length += len(facts)
+        del self._fresh[: len(facts)]
+        if self.length >= self._snapshot_at * _SNAPSHOT_GROWTH + _SNAPSHOT_LEAST and not self._fresh:
+            body = encode_session(self.session)
+            await self.store.save_snapshot(self.session_id, Snapshot(self.length, _SNAPSHOT_VERSION, body))
+            self._snapshot_at = self.length
+
+    async def _rebase(self, facts: tuple[Fact, ...]) -> None:
+        brought = [f for f in facts if isinstance(f, ToolReturned | OutsideReturned)]
+        await self.refresh()
+        kept = 0
+        for fact in brought:
+            with contextlib.suppress(Refused):  # the call has its result already: the other runner closed it
+                self.accept(fact)
+                kept += 1
+        if not kept:
+            raise Conflict(f"another runner moved session {self.session_id!r} first; read it again")
+        try:
+            await self._append(tuple(self._fresh), durable=True)
+        except Conflict:
+            await self._rebase(tuple(self._fresh))
+
+    async def _reconcile(self) -> None:
+        """After a cancelled write: what of it the store has. A store settles a write before it lets go of it."""
+        written = 0
+        for entry in await self.store.read(self.session_id, after=self.length):
+            if written == len(self._fresh) or encode(self._fresh[written]) != entry.fact:
+                break
+            written += 1
+        self.length += written
+        del self._fresh[:written]
+        self._unsure = False
+
+    # -- writing soon ------------------------------------------------------------------------------
+
+    def commit_soon(self) -> None:
+        """Write what is not written within the grace, unless a commit comes first."""
+        if self._fresh and self._flush is None:
+            self._flush = asyncio.get_running_loop().call_later(_GRACE, self._start_flush)
+
+    def _unschedule(self) -> None:
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+
+    def _start_flush(self) -> None:
+        self._flush = None
+        self._flushing = asyncio.create_task(self._flush_now())
+
+    async def _flush_now(self) -> None:
+        # A failure here leaves the facts unwritten; the next commit meets it again and raises it to the caller.
+        with contextlib.suppress(Conflict, StoreError):
+            await self.commit(durable=False)

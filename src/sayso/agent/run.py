@@ -1,0 +1,318 @@
+"""The loop: do what the machine wants, bring back what happened, stop when only the outside can go on.
+
+One `Run` drives one session from an input until the reply parks or ends. There is no resume beside it: an answer, a
+crash and a first message come in the same way. It runs as a task of its own, so that whoever watches may leave, and
+hands its events over in order.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from sayso.agent.crew import Crew
+from sayso.agent.log import SessionLog
+from sayso.agent.model_call import ask_model
+from sayso.agent.tool_call import run_call, settle
+from sayso.errors import ModelError
+from sayso.event import AgentEvent
+from sayso.ids import new_id, now
+from sayso.permission.decision import PermissionDecision
+from sayso.permission.rule import PermissionBehavior
+from sayso.reply.digest import digest_of, question_digest
+from sayso.reply.effect import Await, CallModel, Effect, JudgeCall, RunTool, SettleDoubt, StartQueued
+from sayso.reply.fact import (
+    CallSubmitted,
+    DoubtRaised,
+    Fact,
+    ReplyEnded,
+    ReplyStarted,
+    RunnerLost,
+    ToolReturned,
+    ToolStarted,
+)
+from sayso.reply.machine import wants
+from sayso.reply.part import Asked, Call
+from sayso.reply.state import At, Session
+from sayso.reply.watch import events_of, request_events
+from sayso.tool.toolkit import InvalidInput, definition_digest
+
+__all__ = ["Run"]
+
+_IN_DOUBT = (
+    "It was started before, and the program that ran it is gone: it may have run already. "
+    "Yes runs it again; no leaves it as it is."
+)
+
+
+class Run:
+    """One drive of a session. `watched`: whether events are wanted; without a watcher none are made."""
+
+    def __init__(self, log: SessionLog, crew: Crew, *, watched: bool) -> None:
+        self.log = log
+        self.crew = crew
+        self.emit: Callable[[AgentEvent], None] | None = self._emit if watched else None
+        self._events: list[AgentEvent] = []
+        self._held: list[AgentEvent] = []  # shown only after what they say is written
+        self._news: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._asked: set[str] = set()
+        self.interrupted_by: str | None = None
+        self.was_idle = False  # the input found nothing to do
+
+    # -- from outside --------------------------------------------------------------------------------
+
+    def start(self, begin: Callable[["Run"], Awaitable[None]]) -> "asyncio.Task[None]":
+        """Take the input with `begin`, then drive."""
+        self._task = asyncio.create_task(self._whole(begin))
+        self._task.add_done_callback(lambda _: self._wake())
+        return self._task
+
+    async def events(self) -> AsyncIterator[AgentEvent]:
+        """The events in order, until the run is over; then its error, if it has one.
+
+        Leaving early, or being cancelled, interrupts the reply, and waits until that is recorded.
+        """
+        task = self._task
+        if task is None:
+            return
+        try:
+            while True:
+                while self._events:
+                    batch, self._events = self._events, []
+                    for event in batch:
+                        yield event
+                if task.done():
+                    break
+                self._news = asyncio.get_running_loop().create_future()
+                await self._news
+        finally:
+            if not task.done():
+                await self.stop("the watcher left")
+        task.result()
+
+    async def finish(self) -> None:
+        """Wait until the run is over; being cancelled interrupts the reply. Raises the run's error."""
+        task = self._task
+        if task is None:
+            return
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            await self.stop("cancelled")
+            raise
+        task.result()
+
+    async def stop(self, by: str) -> None:
+        """Interrupt the reply: tools are asked to stop, every open call gets its result, and that is recorded."""
+        if self._task is not None and not self._task.done():
+            self.interrupted_by = by
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(asyncio.wait([self._task]))
+
+    def _emit(self, event: AgentEvent) -> None:
+        self._events.append(event)
+        if self._news is not None:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+        self._news = None
+
+    # -- the loop --------------------------------------------------------------------------------------
+
+    async def _whole(self, begin: Callable[["Run"], Awaitable[None]]) -> None:
+        try:
+            await begin(self)
+            await self._drive()
+        except asyncio.CancelledError:
+            if self.interrupted_by is None:
+                raise
+            await self._close_interrupted()
+
+    async def _drive(self) -> None:
+        await self._find_lost()
+        while True:
+            session = self.log.session
+            todo = [e for e in wants(session) if type(e) is not Await]
+            if not todo:
+                break
+            await self._do(session, todo)
+        await self.commit()
+        if self.emit is not None and self._asked:
+            for event in request_events(self.log.session, frozenset(self._asked)):
+                self.emit(event)
+
+    async def _do(self, session: Session, todo: list[Effect]) -> None:
+        """One round: questions of fact first, then whatever may run runs together."""
+        first = todo[0]
+        if isinstance(first, CallModel):
+            return await self._ask_model(session)
+        if isinstance(first, StartQueued):
+            agent = self.crew.name
+            self.take(
+                ReplyStarted(
+                    at=now(),
+                    reply_id=new_id(),
+                    name=agent,
+                    prompts=(),
+                    max_iters=self.crew.max_iters,
+                    from_queue=len(first.messages),
+                )
+            )
+            return None
+        decided = False
+        for effect in todo:
+            if isinstance(effect, JudgeCall):
+                judged = await self.crew.judge(self.log.session, effect)
+                if judged.verdict == "ask":
+                    self._asked.add(judged.call_id)
+                self.take(judged)
+                decided = True
+            elif isinstance(effect, SettleDoubt):
+                await self._settle(effect.call)
+                decided = True
+        if not decided:
+            await self._run_tools([e.call for e in todo if isinstance(e, RunTool)])
+        return None
+
+    def take(self, fact: Fact) -> None:
+        """Accept one fact, and show it."""
+        before, after = self.log.accept(fact)
+        if self.emit is not None:
+            ends = after.reply is not None and after.reply.ended is not None
+            for event in events_of(before, fact, after):
+                if ends:
+                    self._held.append(event)
+                else:
+                    self.emit(event)
+
+    async def commit(self) -> None:
+        """Write what is not written, then show what had to wait for that."""
+        await self.log.commit()
+        if self._held and self.emit is not None:
+            for event in self._held:
+                self.emit(event)
+            self._held.clear()
+
+    # -- the model ---------------------------------------------------------------------------------------
+
+    async def _ask_model(self, session: Session) -> None:
+        reply = session.reply
+        if reply is None:
+            return
+        self.log.commit_soon()
+        try:
+            answer = await ask_model(
+                self.crew.model,
+                self.crew.messages(session),
+                self.crew.schemas,
+                reply_id=reply.id,
+                taken=frozenset(p.id for p in reply.said if isinstance(p, Call)),
+                is_safe=self.crew.is_safe,
+                retry=self.crew.retry,
+                emit=self.emit,
+            )
+        except ModelError as exc:
+            self.take(ReplyEnded(at=now(), reply_id=reply.id, reason="error", error=(exc.kind, str(exc)), why=str(exc)))
+            return await self.commit()
+        self.take(answer)
+        return None
+
+    # -- the tools ---------------------------------------------------------------------------------------
+
+    async def _run_tools(self, calls: list[Call]) -> None:
+        local: list[Call] = []
+        runner = await self.crew.runner()
+        for call in calls:
+            tool = self.crew.toolkit.get(call.tool)
+            if tool is not None and tool.is_external_tool:
+                definition = definition_digest(tool)
+                asked = Asked(
+                    request_id=new_id(),
+                    at=now(),
+                    kind=tool.request_kind,
+                    definition=definition,
+                    digest=question_digest(call, definition),
+                    expires_at=self.crew.judge.expiry(),
+                )
+                self.take(CallSubmitted(at=asked.at, call_id=call.id, asked=asked))
+                self._asked.add(call.id)
+            else:
+                local.append(call)
+        if not local:
+            return
+        for call in local:
+            self.take(ToolStarted(at=now(), call_id=call.id, runner=runner.id, digest=digest_of(call)))
+        with runner.running(self.log.session_id, [c.id for c in local]):
+            await self.commit()
+            if len(local) == 1:
+                await self._run_one(local[0])
+            else:
+                await self._run_together(local)
+
+    async def _run_one(self, call: Call) -> None:
+        reply = self.log.session.reply
+        reply_id = reply.id if reply else ""
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        self._returned(await run_call(self.crew.toolkit, call, reply_id=reply_id, emit=self.emit))
+        if task is not None and task.cancelling() > before:
+            raise asyncio.CancelledError  # the tool was stopped and said so; now the reply ends
+
+    async def _run_together(self, calls: list[Call]) -> None:
+        tasks = [asyncio.create_task(self._run_one(c)) for c in calls]
+        try:
+            await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            raise
+
+    def _returned(self, fact: ToolReturned) -> None:
+        self.take(fact)
+        self.log.commit_soon()
+
+    # -- after a crash, and after an interrupt -----------------------------------------------------------
+
+    async def _find_lost(self) -> None:
+        """Started calls whose runner is gone: nobody knows whether they did it."""
+        reply = self.log.session.reply
+        if reply is None or reply.ended is not None:
+            return
+        lost: dict[str, list[str]] = {}
+        for c in reply.calls:
+            if c.at is At.RUNNING and c.runner is not None:
+                mine = await self.crew.runner()
+                if not await mine.still_runs(c.runner, self.log.session_id, c.call.id):
+                    lost.setdefault(c.runner, []).append(c.call.id)
+        for runner, call_ids in lost.items():
+            self.take(RunnerLost(at=now(), runner=runner, call_ids=tuple(call_ids)))
+
+    async def _settle(self, call: Call) -> None:
+        tool = self.crew.toolkit.get(call.tool)
+        settled = await settle(tool, self.crew.toolkit, call)
+        if settled is not None:
+            return self.take(settled)
+        definition = definition_digest(tool) if tool is not None else ""
+        decision = PermissionDecision(behavior=PermissionBehavior.ASK, message=_IN_DOUBT)
+        if tool is not None:
+            try:
+                tool_input = self.crew.toolkit.parse(tool, call.input)
+            except InvalidInput:
+                tool_input = {}
+            asked = await self.crew.judge.question(call, tool, tool_input, definition, decision, _IN_DOUBT)
+        else:
+            asked = Asked(request_id=new_id(), at=now(), why=_IN_DOUBT, definition="", digest=question_digest(call, ""))
+        self._asked.add(call.id)
+        return self.take(DoubtRaised(at=now(), call_id=call.id, asked=asked))
+
+    async def _close_interrupted(self) -> None:
+        reply = self.log.session.reply
+        if reply is None or reply.ended is not None:
+            return
+        by = self.interrupted_by or ""
+        self.take(ReplyEnded(at=now(), reply_id=reply.id, reason="interrupted", by=by))
+        await self.commit()

@@ -1,0 +1,56 @@
+"""This process's proof of life in a store, and which calls it is running at this moment."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
+
+from sayso.store.base import Runner, Store
+
+__all__ = ["ProcessRunner", "runner_of"]
+
+
+class ProcessRunner:
+    """The one runner that this process has in a store."""
+
+    def __init__(self, store: Store, proof: Runner) -> None:
+        self._store = store
+        self._proof = proof
+        self._running: set[tuple[str, str]] = set()
+
+    @property
+    def id(self) -> str:
+        """The runner's id, as `ToolStarted` names it."""
+        return self._proof.id
+
+    @property
+    def alive(self) -> bool:
+        """False once the proof is lost: nothing more may be started."""
+        return self._proof.alive
+
+    @contextlib.contextmanager
+    def running(self, session_id: str, call_ids: Sequence[str]) -> Iterator[None]:
+        """While inside, these calls are run by this process."""
+        mine = {(session_id, c) for c in call_ids}
+        self._running |= mine
+        try:
+            yield
+        finally:
+            self._running -= mine
+
+    async def still_runs(self, runner_id: str, session_id: str, call_id: str) -> bool:
+        """Whether a started call is still being run by the runner that started it."""
+        if runner_id == self._proof.id:
+            return (session_id, call_id) in self._running
+        return await self._store.is_alive(runner_id)
+
+
+_runners: "WeakKeyDictionary[Store, ProcessRunner]" = WeakKeyDictionary()
+
+
+async def runner_of(store: Store) -> ProcessRunner:
+    """This process's runner in a store: taken once, held until the store is closed or the process ends."""
+    runner = _runners.get(store)
+    if runner is None or not runner.alive:
+        proof = await store.runner().__aenter__()
+        runner = _runners[store] = ProcessRunner(store, proof)
+    return runner
