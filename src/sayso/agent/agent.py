@@ -4,7 +4,7 @@ Owns the routing of inputs; the loop is `run`, the log in hand is `log`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from sayso.agent.crew import Crew
 from sayso.agent.judge import Judge, Policy
@@ -38,6 +38,7 @@ from sayso.request import Request
 from sayso.state import AgentState, opened, permission_context, state_of
 from sayso.store.base import Store
 from sayso.store.memory import MemoryStore
+from sayso.tool.base import ToolBase
 from sayso.tool.run import bounded_result
 from sayso.tool.toolkit import InvalidInput, Toolkit
 
@@ -46,6 +47,7 @@ __all__ = ["Agent", "Inputs"]
 Inputs = str | Msg | Sequence[Msg] | UserConfirmResultEvent | ExternalExecutionResultEvent | UserInterruptEvent | None
 """A message or several, an answer, an interrupt; None goes on from where the session stands."""
 
+_Answer = UserConfirmResultEvent | ExternalExecutionResultEvent
 _Begin = Callable[[Run], Awaitable[None]]
 
 
@@ -67,7 +69,7 @@ class Agent:
         name: str,
         system_prompt: str,
         model: ChatModel | str,
-        toolkit: Toolkit | Sequence[object] | None = None,
+        toolkit: Toolkit | Sequence[ToolBase | Callable[..., Any]] | None = None,
         state: AgentState | None = None,
         store: Store | None = None,
         session_id: str | None = None,
@@ -116,8 +118,8 @@ class Agent:
         through which surface, for the log. Raises a `Refused` where the input cannot be taken (nothing changed),
         `Conflict` where another runner moved the session first, `StoreError` where the store failed.
         """
-        if isinstance(inputs, UserInterruptEvent) and (running := self._run) is not None:
-            await self._interrupt(running, inputs)
+        if (running := self._running()) is not None:
+            await self._join(running, inputs, by, via)
             return self._said()
         run = self._begin(inputs, watched=False, by=by, via=via)
         await run.finish()
@@ -128,8 +130,8 @@ class Agent:
 
         With None, what waits is shown again.
         """
-        if isinstance(inputs, UserInterruptEvent) and (running := self._run) is not None:
-            await self._interrupt(running, inputs)
+        if (running := self._running()) is not None:
+            await self._join(running, inputs, by, via)
             return
         run = self._begin(inputs, watched=True, by=by, via=via)
         async for event in run.events():
@@ -137,13 +139,19 @@ class Agent:
 
     async def load(self) -> None:
         """Read the session from the store, so that `state` and `requests` show what other processes did."""
-        if self._run is None:
+        if self._running() is None:
             await self._log.refresh()
 
     @property
     def state(self) -> AgentState:
         """The session as a value; what its `model_dump_json` gives can rebuild the agent elsewhere."""
         return state_of(self._log.session)
+
+    @property
+    def reply_id(self) -> str | None:
+        """The reply under way, or the last one."""
+        reply = self._log.session.reply
+        return reply.id if reply else None
 
     def requests(self) -> list[Request]:
         """What waits for somebody now."""
@@ -165,7 +173,7 @@ class Agent:
         await self._note(ModeSet(at=now(), mode=PermissionMode(mode).value, by=by))
 
     async def _note(self, fact: Fact) -> None:
-        if self._run is None:
+        if self._running() is None:
             await self._log.refresh()
         self._log.accept(fact)
         await self._log.commit()
@@ -173,33 +181,38 @@ class Agent:
     # -- one input at a time ---------------------------------------------------------------------------
 
     def _begin(self, inputs: Inputs, *, watched: bool, by: str, via: str) -> Run:
-        if self._run is not None:
-            raise Conflict(f"session {self.session_id!r} is taking another input; wait for it, or interrupt it")
         begin = self._entry(inputs, by, via)
         run = Run(self._log, self._crew, watched=watched)
         self._run = run
-        run.start(begin).add_done_callback(lambda _: self._over(run))
+        run.start(begin)
         return run
 
-    def _over(self, run: Run) -> None:
-        if self._run is run:
-            self._run = None
+    def _running(self) -> Run | None:
+        return self._run if self._run is not None and not self._run.over else None
 
-    async def _interrupt(self, running: Run, event: UserInterruptEvent) -> None:
-        reply = self._log.session.reply
-        if reply is not None and reply.ended is None and event.reply_id != reply.id:
-            raise StaleAnswer(f"the interrupt is for reply {event.reply_id!r}, but reply {reply.id!r} is running")
-        await running.stop("person")
+    async def _join(self, running: Run, inputs: Inputs, by: str, via: str) -> None:
+        """An input while another is being taken: an interrupt stops it; an answer that a neighbour of a running
+        call waits for is taken into it, and its events are seen there; anything else is a conflict."""
+        if isinstance(inputs, UserInterruptEvent):
+            reply = self._log.session.reply
+            if reply is not None and reply.ended is None and inputs.reply_id != reply.id:
+                raise StaleAnswer(f"the interrupt is for reply {inputs.reply_id!r}, but reply {reply.id!r} is running")
+            await running.stop(by or "person")
+            return
+        if not isinstance(inputs, UserConfirmResultEvent | ExternalExecutionResultEvent):
+            raise Conflict(f"session {self.session_id!r} is taking another input; wait for it, or interrupt it")
+        self._take_answers(running, inputs, by, via)
+        await running.commit()
+        running.nudge()
+        await running.finish()
 
     def _entry(self, inputs: Inputs, by: str, via: str) -> _Begin:
         """What to do first with this input."""
         match inputs:
             case None:
                 return self._go_on
-            case UserConfirmResultEvent():
-                return lambda run: self._confirm(run, inputs, by, via)
-            case ExternalExecutionResultEvent():
-                return lambda run: self._outside(run, inputs, by, via)
+            case UserConfirmResultEvent() | ExternalExecutionResultEvent():
+                return lambda run: self._answer(run, inputs, by, via)
             case UserInterruptEvent():
                 return lambda run: self._stop_parked(run, inputs, by)
             case _:
@@ -213,20 +226,24 @@ class Agent:
             for event in request_events(self._log.session):
                 run.emit(event)
 
-    async def _confirm(self, run: Run, event: UserConfirmResultEvent, by: str, via: str) -> None:
+    async def _answer(self, run: Run, event: _Answer, by: str, via: str) -> None:
         await self._log.refresh()
-        session = self._log.session
-        facts = confirmations(session, event, at=now(), by=by, via=via, check_input=self._check_input)
-        for result in event.confirm_results:
-            for rule in result.rules or ():
-                self._check_rule(session, rule)
-        _take_all(run, session, facts)
+        self._take_answers(run, event, by, via)
 
-    async def _outside(self, run: Run, event: ExternalExecutionResultEvent, by: str, via: str) -> None:
-        await self._log.refresh()
+    def _take_answers(self, run: Run, event: _Answer, by: str, via: str) -> None:
+        """All of them, or none: each is tried on a fold of its own first."""
         session = self._log.session
-        facts = outside_results(session, event, at=now(), by=by, via=via, check_result=self._check_result)
-        _take_all(run, session, facts)
+        if isinstance(event, UserConfirmResultEvent):
+            facts = confirmations(session, event, at=now(), by=by, via=via, check_input=self._check_input)
+            for result in event.confirm_results:
+                for rule in result.rules or ():
+                    self._check_rule(session, rule)
+        else:
+            facts = outside_results(session, event, at=now(), by=by, via=via, check_result=self._check_result)
+        for fact in facts:
+            session = step(session, fact)
+        for fact in facts:
+            run.take(fact)
 
     async def _stop_parked(self, run: Run, event: UserInterruptEvent, by: str) -> None:
         await self._log.refresh()
@@ -303,14 +320,6 @@ class Agent:
         if is_parked(session):
             message.content.append(HintBlock(hint=_owed(session), source="sayso"))
         return message
-
-
-def _take_all(run: Run, session: Session, facts: list[Fact]) -> None:
-    """All of them, or none: each is tried on a fold of its own first."""
-    for fact in facts:
-        session = step(session, fact)
-    for fact in facts:
-        run.take(fact)
 
 
 def _messages(inputs: str | Msg | Sequence[Msg]) -> list[Msg]:

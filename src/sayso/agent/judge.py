@@ -88,9 +88,25 @@ class Judge:
                     at=asked.at, call_id=call.id, verdict="ask", reason=reason, asked=asked, input=changed
                 )
 
+    def context(self, session: Session) -> PermissionContext:
+        """All rules in force: the session's and the policy's."""
+        engine = self.engine(session)
+        policy = self._in_force()
+        if policy is None:
+            return engine.context
+        context = engine.context.model_copy(deep=True)
+        for behavior in PermissionBehavior:
+            for rules in policy.rules(behavior).values():
+                for rule in rules:
+                    context.add_rule(rule)
+        return context
+
+    def _in_force(self) -> PermissionContext | None:
+        return self._policy() if callable(self._policy) else self._policy
+
     def engine(self, session: Session) -> PermissionEngine:
         """The engine under the session's rules and the policy of this moment."""
-        policy = self._policy() if callable(self._policy) else self._policy
+        policy = self._in_force()
         cached = self._engine
         if cached is not None:
             of, under, engine = cached
@@ -158,8 +174,7 @@ class Judge:
     ) -> bool:
         context = permission_context(session)
         context.add_rule(rule)
-        policy = self._policy() if callable(self._policy) else self._policy
-        decision = await PermissionEngine(context, policy=policy).check_permission(tool, tool_input)
+        decision = await PermissionEngine(context, policy=self._in_force()).check_permission(tool, tool_input)
         return decision.behavior is PermissionBehavior.ALLOW
 
 

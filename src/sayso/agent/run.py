@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from sayso.agent.crew import Crew
 from sayso.agent.log import SessionLog
 from sayso.agent.model_call import ask_model
+from sayso.agent.runner import ProcessRunner
 from sayso.agent.tool_call import run_call, settle
 from sayso.errors import ModelError
 from sayso.event import AgentEvent
@@ -45,19 +46,28 @@ _IN_DOUBT = (
 
 
 class Run:
-    """One drive of a session. `watched`: whether events are wanted; without a watcher none are made."""
+    """One drive of a session.
 
-    def __init__(self, log: SessionLog, crew: Crew, *, watched: bool) -> None:
+    watched: whether events are wanted; without a watcher none are made. eager: write the input before the model is
+    asked, for somebody who waits to hear that it was accepted. `accepted` is done when the input is written.
+    """
+
+    def __init__(self, log: SessionLog, crew: Crew, *, watched: bool, eager: bool = False) -> None:
         self.log = log
         self.crew = crew
+        self.eager = eager
         self.emit: Callable[[AgentEvent], None] | None = self._emit if watched else None
         self._events: list[AgentEvent] = []
         self._held: list[AgentEvent] = []  # shown only after what they say is written
         self._news: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._asked: set[str] = set()
+        self._tools: set[asyncio.Task[None]] = set()  # tools that run beside each other
+        self._nudged: asyncio.Future[None] | None = None
+        self.accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.interrupted_by: str | None = None
         self.was_idle = False  # the input found nothing to do
+        self.over = False  # nothing more will be accepted or written by it
 
     # -- from outside --------------------------------------------------------------------------------
 
@@ -130,38 +140,35 @@ class Run:
             if self.interrupted_by is None:
                 raise
             await self._close_interrupted()
+        finally:
+            self.over = True
 
     async def _drive(self) -> None:
         await self._find_lost()
-        while True:
-            session = self.log.session
-            todo = [e for e in wants(session) if type(e) is not Await]
-            if not todo:
-                break
-            await self._do(session, todo)
+        try:
+            while True:
+                todo = [e for e in wants(self.log.session) if type(e) is not Await]
+                if todo:
+                    await self._do(todo)
+                elif self._tools:
+                    await self._wait_for_news()
+                else:
+                    break
+        except BaseException:
+            await self._stop_tools()
+            raise
         await self.commit()
         if self.emit is not None and self._asked:
             for event in request_events(self.log.session, frozenset(self._asked)):
                 self.emit(event)
 
-    async def _do(self, session: Session, todo: list[Effect]) -> None:
-        """One round: questions of fact first, then whatever may run runs together."""
+    async def _do(self, todo: list[Effect]) -> None:
+        """One round: what must be decided first, then whatever may run runs together."""
         first = todo[0]
         if isinstance(first, CallModel):
-            return await self._ask_model(session)
+            return await self._ask_model(self.log.session)
         if isinstance(first, StartQueued):
-            agent = self.crew.name
-            self.take(
-                ReplyStarted(
-                    at=now(),
-                    reply_id=new_id(),
-                    name=agent,
-                    prompts=(),
-                    max_iters=self.crew.max_iters,
-                    from_queue=len(first.messages),
-                )
-            )
-            return None
+            return self._start_queued(len(first.messages))
         decided = False
         for effect in todo:
             if isinstance(effect, JudgeCall):
@@ -177,6 +184,18 @@ class Run:
             await self._run_tools([e.call for e in todo if isinstance(e, RunTool)])
         return None
 
+    def _start_queued(self, waiting: int) -> None:
+        self.take(
+            ReplyStarted(
+                at=now(),
+                reply_id=new_id(),
+                name=self.crew.name,
+                prompts=(),
+                max_iters=self.crew.max_iters,
+                from_queue=waiting,
+            )
+        )
+
     def take(self, fact: Fact) -> None:
         """Accept one fact, and show it."""
         before, after = self.log.accept(fact)
@@ -191,6 +210,8 @@ class Run:
     async def commit(self) -> None:
         """Write what is not written, then show what had to wait for that."""
         await self.log.commit()
+        if not self.accepted.done():
+            self.accepted.set_result(None)
         if self._held and self.emit is not None:
             for event in self._held:
                 self.emit(event)
@@ -201,7 +222,9 @@ class Run:
     async def _ask_model(self, session: Session) -> None:
         reply = session.reply
         if reply is None:
-            return
+            return None
+        if self.eager and not self.accepted.done():
+            await self.commit()
         self.log.commit_soon()
         try:
             answer = await ask_model(
@@ -242,34 +265,54 @@ class Run:
             else:
                 local.append(call)
         if not local:
-            return
+            return None
         for call in local:
             self.take(ToolStarted(at=now(), call_id=call.id, runner=runner.id, digest=digest_of(call)))
-        with runner.running(self.log.session_id, [c.id for c in local]):
+        runner.begin(self.log.session_id, [c.id for c in local])
+        try:
             await self.commit()
-            if len(local) == 1:
-                await self._run_one(local[0])
-            else:
-                await self._run_together(local)
+        except BaseException:
+            runner.end(self.log.session_id, [c.id for c in local])
+            raise
+        if len(local) == 1 and not self._tools and not any(type(e) is Await for e in wants(self.log.session)):
+            return await self._run_one(runner, local[0])
+        for call in local:
+            self._tools.add(asyncio.create_task(self._run_one(runner, call)))
+        return None
 
-    async def _run_one(self, call: Call) -> None:
+    async def _run_one(self, runner: ProcessRunner, call: Call) -> None:
         reply = self.log.session.reply
         reply_id = reply.id if reply else ""
         task = asyncio.current_task()
         before = task.cancelling() if task else 0
-        self._returned(await run_call(self.crew.toolkit, call, reply_id=reply_id, emit=self.emit))
+        try:
+            context = self.crew.judge.context(self.log.session)
+            self._returned(await run_call(self.crew.toolkit, call, context=context, reply_id=reply_id, emit=self.emit))
+        finally:
+            runner.end(self.log.session_id, [call.id])
         if task is not None and task.cancelling() > before:
             raise asyncio.CancelledError  # the tool was stopped and said so; now the reply ends
 
-    async def _run_together(self, calls: list[Call]) -> None:
-        tasks = [asyncio.create_task(self._run_one(c)) for c in calls]
-        try:
-            await asyncio.gather(*tasks)
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-            raise
+    async def _wait_for_news(self) -> None:
+        """Until a tool came back, or an answer came in for a neighbour of those that run."""
+        self._nudged = asyncio.get_running_loop().create_future()
+        await asyncio.wait([*self._tools, self._nudged], return_when=asyncio.FIRST_COMPLETED)
+        done = {t for t in self._tools if t.done()}
+        self._tools -= done
+        for task in done:
+            task.result()
+
+    def nudge(self) -> None:
+        """Facts were accepted beside the loop; look again at what is wanted."""
+        if self._nudged is not None and not self._nudged.done():
+            self._nudged.set_result(None)
+
+    async def _stop_tools(self) -> None:
+        for task in self._tools:
+            task.cancel()
+        if self._tools:
+            await asyncio.wait(self._tools)
+            self._tools.clear()
 
     def _returned(self, fact: ToolReturned) -> None:
         self.take(fact)

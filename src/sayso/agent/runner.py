@@ -1,7 +1,6 @@
 """This process's proof of life in a store, and which calls it is running at this moment."""
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from sayso.store.base import Runner, Store
@@ -27,15 +26,13 @@ class ProcessRunner:
         """False once the proof is lost: nothing more may be started."""
         return self._proof.alive
 
-    @contextlib.contextmanager
-    def running(self, session_id: str, call_ids: Sequence[str]) -> Iterator[None]:
-        """While inside, these calls are run by this process."""
-        mine = {(session_id, c) for c in call_ids}
-        self._running |= mine
-        try:
-            yield
-        finally:
-            self._running -= mine
+    def begin(self, session_id: str, call_ids: Sequence[str]) -> None:
+        """From now on these calls are run by this process."""
+        self._running |= {(session_id, c) for c in call_ids}
+
+    def end(self, session_id: str, call_ids: Sequence[str]) -> None:
+        """They are not any more."""
+        self._running -= {(session_id, c) for c in call_ids}
 
     async def still_runs(self, runner_id: str, session_id: str, call_id: str) -> bool:
         """Whether a started call is still being run by the runner that started it."""

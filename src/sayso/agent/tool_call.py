@@ -7,6 +7,7 @@ from typing import Literal
 from sayso.event import AgentEvent
 from sayso.ids import now
 from sayso.message import DataBlock, TextBlock, ToolResultState
+from sayso.permission.context import PermissionContext
 from sayso.reply.fact import DoubtSettled, ToolReturned
 from sayso.reply.part import Call, Data, Result, Text
 from sayso.reply.transcript import as_output
@@ -21,8 +22,10 @@ Emit = Callable[[AgentEvent], None]
 _State = Literal["success", "error", "denied", "interrupted"]
 
 
-async def run_call(toolkit: Toolkit, call: Call, *, reply_id: str, emit: Emit | None) -> ToolReturned:
-    """Run the tool to its end. A failure of the tool is a result in state `error`.
+async def run_call(
+    toolkit: Toolkit, call: Call, *, context: PermissionContext, reply_id: str, emit: Emit | None
+) -> ToolReturned:
+    """Run the tool to its end, under the rules of `context`. A failure of the tool is a result in state `error`.
 
     Cancelled, it asks the tool to stop and gives back a result in state `interrupted`; the caller then ends the reply.
     """
@@ -33,7 +36,7 @@ async def run_call(toolkit: Toolkit, call: Call, *, reply_id: str, emit: Emit | 
     metadata: dict[str, object] = {}
     state = ToolResultState.RUNNING
     try:
-        async for chunk in run_tool(tool, toolkit.parse(tool, call.input)):
+        async for chunk in run_tool(tool, toolkit.parse(tool, call.input), context=context):
             state = chunk.state
             if chunk.metadata:
                 metadata |= chunk.metadata
