@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sayso.permission.rule import PermissionRule
 
-__all__ = ["OfferedRule", "Preview", "Request"]
+__all__ = ["Answer", "OfferedRule", "Preview", "Request"]
 
 
 class Preview(BaseModel):
@@ -68,3 +68,27 @@ class Request(BaseModel):
     created_at: str
     expires_at: str | None = None
     digest: str
+
+
+class Answer(BaseModel):
+    """One person's answer to a request.
+
+    request_id, digest: the request, and what of it they saw. decision: `approve` or `reject` a confirmation, `answer` the
+    questions of an `ask` or give an external result, `dismiss` without answering.
+    edited_input: the arguments they want instead, as JSON text. rule_ids: ids of offered rules they accept.
+    reason: for the model, when rejected. answers: of an `ask`: question, selected, other. output, metadata, failed: of an
+    external result.
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
+
+    request_id: str
+    digest: str
+    decision: Literal["approve", "reject", "answer", "dismiss"]
+    edited_input: str | None = None
+    rule_ids: list[str] = Field(default_factory=list)
+    reason: str | None = None
+    answers: list[dict[str, Any]] | None = None
+    output: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    failed: bool = False

@@ -67,12 +67,14 @@ def state_of(session: Session) -> AgentState:
     )
 
 
-def opened(state: AgentState, *, agent: str, at: str) -> SessionOpened:
-    """The fact that opens a session from a value.
+def opened(state: AgentState | None, *, session_id: str, agent: str, at: str) -> SessionOpened:
+    """The fact that opens a session: an empty one, or from a value.
 
     A call at the end of a context that came without its live part is closed as interrupted: that it has no result
     is no approval. Raises BrokenLog where `live` cannot be read.
     """
+    if state is None:
+        return SessionOpened(at=at, session_id=session_id, agent=agent)
     try:
         live = msgspec.convert(state.live, _Live) if state.live is not None else _Live()
     except msgspec.ValidationError as exc:
@@ -82,7 +84,7 @@ def opened(state: AgentState, *, agent: str, at: str) -> SessionOpened:
     said = tuple(as_said(m) for m in context)
     return SessionOpened(
         at=at,
-        session_id=state.session_id,
+        session_id=session_id,
         agent=agent,
         mode=state.permission_context.mode.value,
         rules=_rules(state.permission_context),

@@ -3,51 +3,49 @@
 Owns the routing of inputs; the loop is `run`, the log in hand is `log`.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from sayso.agent.crew import Crew
+from sayso.agent.intake import Answers, Inputs, Intake, messages_in, nothing_to_do, what_is_owed
 from sayso.agent.judge import Judge, Policy
 from sayso.agent.log import SessionLog
 from sayso.agent.run import Run
-from sayso.errors import Conflict, InvalidAnswer, Parked, StaleAnswer
+from sayso.errors import Conflict, Parked, StaleAnswer
 from sayso.event import AgentEvent, ExternalExecutionResultEvent, UserConfirmResultEvent, UserInterruptEvent
 from sayso.ids import new_id, now
 from sayso.message import (
     AssistantMsg,
     HintBlock,
     Msg,
-    ToolCallBlock,
-    ToolResultBlock,
-    ToolResultState,
-    UserMsg,
 )
 from sayso.model.base import ChatModel
 from sayso.model.failure import Retry
-from sayso.permission.engine import PermissionEngine
 from sayso.permission.rule import PermissionRule
-from sayso.reply.answer import confirmations, outside_results
-from sayso.reply.fact import Fact, MessageQueued, ModeSet, ReplyEnded, ReplyStarted, RuleAdded, RuleRemoved
-from sayso.reply.machine import is_parked, step, wants
-from sayso.reply.part import Call
+from sayso.reply.fact import (
+    Fact,
+    MessageQueued,
+    ModeSet,
+    ReplyEnded,
+    ReplyStarted,
+    RequestExpired,
+    RuleAdded,
+    RuleRemoved,
+)
+from sayso.reply.machine import is_parked, wants
 from sayso.reply.question import requests_of
-from sayso.reply.state import Session
 from sayso.reply.transcript import as_rule, as_said, open_message
 from sayso.reply.watch import request_events
 from sayso.request import Request
-from sayso.state import AgentState, opened, permission_context, state_of
+from sayso.state import AgentState, opened, state_of
 from sayso.store.base import Store
 from sayso.store.memory import MemoryStore
 from sayso.tool.base import ToolBase
-from sayso.tool.run import bounded_result
-from sayso.tool.toolkit import InvalidInput, Toolkit
+from sayso.tool.toolkit import Toolkit
 
 __all__ = ["Agent", "Inputs"]
 
-Inputs = str | Msg | Sequence[Msg] | UserConfirmResultEvent | ExternalExecutionResultEvent | UserInterruptEvent | None
-"""A message or several, an answer, an interrupt; None goes on from where the session stands."""
-
-_Answer = UserConfirmResultEvent | ExternalExecutionResultEvent
 _Begin = Callable[[Run], Awaitable[None]]
 
 
@@ -92,9 +90,8 @@ class Agent:
         self.on_message_while_parked = on_message_while_parked
         kit = toolkit if isinstance(toolkit, Toolkit) else Toolkit(toolkit or ())
         store = store if store is not None else MemoryStore()
-        state = state or AgentState(session_id=session_id or new_id())
-        self.session_id = session_id or state.session_id
-        opening = opened(state.model_copy(update={"session_id": self.session_id}), agent=name, at=now())
+        self.session_id = session_id or (state.session_id if state is not None else new_id())
+        opening = opened(state, session_id=self.session_id, agent=name, at=now())
         self._log = SessionLog(store, self.session_id, opening)
         self._judge = Judge(kit, policy, expires_after)
         self._crew = Crew(
@@ -107,6 +104,7 @@ class Agent:
             max_iters=max_iters,
             retry=retry or Retry(),
         )
+        self._intake = Intake(self._crew)
         self._run: Run | None = None
 
     # -- what a program does with it -------------------------------------------------------------------
@@ -123,7 +121,7 @@ class Agent:
             return self._said()
         run = self._begin(inputs, watched=False, by=by, via=via)
         await run.finish()
-        return _nothing_to_do(self.name, inputs) if run.was_idle else self._said()
+        return nothing_to_do(self.name, inputs) if run.was_idle else self._said()
 
     async def reply_stream(self, inputs: Inputs = None, *, by: str = "", via: str = "") -> AsyncIterator[AgentEvent]:
         """As `reply`, as events. A parked reply's stream ends with its request events, without REPLY_END.
@@ -136,6 +134,53 @@ class Agent:
         run = self._begin(inputs, watched=True, by=by, via=via)
         async for event in run.events():
             yield event
+
+    async def accept(
+        self, inputs: Inputs, *, by: str = "", via: str = "", sink: Callable[[AgentEvent], None] | None = None
+    ) -> "asyncio.Task[None]":
+        """Take an input, and return once it is written; the task given back drives the reply on.
+
+        sink: is called with each event. Raises as `reply` does.
+        """
+        if (running := self._running()) is not None:
+            if isinstance(inputs, UserConfirmResultEvent | ExternalExecutionResultEvent):
+                self._take_answers(running, inputs, by, via)
+                await running.commit()
+                running.nudge()
+            else:
+                await self._join(running, inputs, by, via)
+            return running.task
+        return await self._accepted(self._entry(inputs, by, via), sink)
+
+    async def expire(
+        self,
+        call_id: str,
+        *,
+        by: str = "",
+        via: str = "",
+        sink: Callable[[AgentEvent], None] | None = None,
+    ) -> "asyncio.Task[None]":
+        """Record that nobody answered in time, or, with `by`, that somebody dismissed the question; then go on."""
+
+        async def begin(run: Run) -> None:
+            await self._log.refresh()
+            run.take(RequestExpired(at=now(), call_id=call_id, by=by, via=via))
+
+        if (running := self._running()) is not None:
+            running.take(RequestExpired(at=now(), call_id=call_id, by=by, via=via))
+            await running.commit()
+            running.nudge()
+            return running.task
+        return await self._accepted(begin, sink)
+
+    async def _accepted(self, begin: _Begin, sink: Callable[[AgentEvent], None] | None) -> "asyncio.Task[None]":
+        run = Run(self._log, self._crew, watched=False, eager=True, sink=sink)
+        self._run = run
+        task = run.start(begin)
+        await asyncio.wait([task, run.accepted], return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+        return task
 
     async def load(self) -> None:
         """Read the session from the store, so that `state` and `requests` show what other processes did."""
@@ -155,11 +200,11 @@ class Agent:
 
     def requests(self) -> list[Request]:
         """What waits for somebody now."""
-        return requests_of(self._log.session, self._schema_of)
+        return requests_of(self._log.session, self._intake.schema_of)
 
     async def add_rule(self, rule: PermissionRule, *, by: str = "") -> None:
         """Add a rule to the session. Raises InvalidRule if it can never match its tool."""
-        self._check_rule(self._log.session, rule)
+        self._intake.check_rule(self._log.session, rule)
         await self._note(RuleAdded(at=now(), rule=as_rule(rule), by=by))
 
     async def remove_rule(self, rule: PermissionRule, *, by: str = "") -> None:
@@ -216,7 +261,7 @@ class Agent:
             case UserInterruptEvent():
                 return lambda run: self._stop_parked(run, inputs, by)
             case _:
-                messages = _messages(inputs)
+                messages = messages_in(inputs)
                 return lambda run: self._hear(run, messages)
 
     async def _go_on(self, run: Run) -> None:
@@ -226,23 +271,12 @@ class Agent:
             for event in request_events(self._log.session):
                 run.emit(event)
 
-    async def _answer(self, run: Run, event: _Answer, by: str, via: str) -> None:
+    async def _answer(self, run: Run, event: Answers, by: str, via: str) -> None:
         await self._log.refresh()
         self._take_answers(run, event, by, via)
 
-    def _take_answers(self, run: Run, event: _Answer, by: str, via: str) -> None:
-        """All of them, or none: each is tried on a fold of its own first."""
-        session = self._log.session
-        if isinstance(event, UserConfirmResultEvent):
-            facts = confirmations(session, event, at=now(), by=by, via=via, check_input=self._check_input)
-            for result in event.confirm_results:
-                for rule in result.rules or ():
-                    self._check_rule(session, rule)
-        else:
-            facts = outside_results(session, event, at=now(), by=by, via=via, check_result=self._check_result)
-        for fact in facts:
-            session = step(session, fact)
-        for fact in facts:
+    def _take_answers(self, run: Run, event: Answers, by: str, via: str) -> None:
+        for fact in self._intake.facts(self._log.session, event, by, via):
             run.take(fact)
 
     async def _stop_parked(self, run: Run, event: UserInterruptEvent, by: str) -> None:
@@ -264,7 +298,7 @@ class Agent:
         if reply is not None and reply.ended is None:
             match self.on_message_while_parked:
                 case "refuse":
-                    raise Parked(_owed(session))
+                    raise Parked(what_is_owed(session))
                 case "queue":
                     for message in messages:
                         run.take(MessageQueued(at=now(), message=as_said(message)))
@@ -282,31 +316,6 @@ class Agent:
             )
         )
 
-    # -- checks -----------------------------------------------------------------------------------------
-
-    def _check_input(self, tool_name: str, text: str) -> None:
-        tool = self._crew.toolkit.get(tool_name)
-        if tool is None:
-            return  # judged later, as any call of a tool that is gone
-        try:
-            self._crew.toolkit.parse(tool, text)
-        except InvalidInput as exc:
-            raise InvalidAnswer(f"the edited input does not fit {tool_name!r}: {exc}") from exc
-
-    def _check_rule(self, session: Session, rule: PermissionRule) -> None:
-        tool = self._crew.toolkit.get(rule.tool_name)
-        PermissionEngine(permission_context(session)).check_rule(rule, tool)
-
-    def _check_result(self, call: Call, block: ToolResultBlock) -> ToolResultBlock:
-        tool = self._crew.toolkit.get(call.tool)
-        if tool is not None and tool.is_external_tool and block.state is ToolResultState.SUCCESS:
-            tool.check_result(self._crew.toolkit.parse(tool, call.input), block)
-        return bounded_result(block)
-
-    def _schema_of(self, tool_name: str) -> dict[str, object] | None:
-        tool = self._crew.toolkit.get(tool_name)
-        return None if tool is None else tool.input_schema
-
     # -- what reply gives back --------------------------------------------------------------------------
 
     def _said(self) -> Msg:
@@ -318,36 +327,5 @@ class Agent:
             return self._crew.past(session.history)[-1]
         message = open_message(reply)
         if is_parked(session):
-            message.content.append(HintBlock(hint=_owed(session), source="sayso"))
+            message.content.append(HintBlock(hint=what_is_owed(session), source="sayso"))
         return message
-
-
-def _messages(inputs: str | Msg | Sequence[Msg]) -> list[Msg]:
-    if isinstance(inputs, str):
-        return [UserMsg(content=inputs)]
-    messages = [inputs] if isinstance(inputs, Msg) else list(inputs)
-    if not messages:
-        raise ValueError("the list of messages is empty; pass None to go on without one")
-    for message in messages:
-        if not isinstance(message, Msg):
-            raise TypeError(f"an input is a {type(message).__name__}; pass a message, an answer event, or None")
-        if message.role == "assistant" or any(isinstance(b, ToolCallBlock | ToolResultBlock) for b in message.content):
-            raise ValueError("a message to an agent is a user's or a system's, and carries no calls and no results")
-    return messages
-
-
-def _owed(session: Session) -> str:
-    reply = session.reply
-    waiting = [
-        f"{c.call.tool} (call {c.call.id}: {c.at})"
-        for c in (reply.calls if reply else ())
-        if c.asked is not None and c.at not in ("done", "running", "proposed", "ready")
-    ]
-    if not waiting:
-        return "The reply has not finished; go on with reply(None)."
-    return f"Waiting for an answer: {', '.join(waiting)}."
-
-
-def _nothing_to_do(name: str, inputs: Inputs) -> Msg:
-    what = "interrupt" if isinstance(inputs, UserInterruptEvent) else "go on with"
-    return AssistantMsg(name=name, content=f"There is nothing to {what}: the session is idle.")

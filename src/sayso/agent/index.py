@@ -3,29 +3,32 @@
 import msgspec
 
 from sayso.reply.machine import is_parked, wants
-from sayso.reply.part import Asked, Call, Text
-from sayso.reply.state import At, CallAt, Session
+from sayso.reply.part import Text
+from sayso.reply.question import WAITING, Question, question_of
+from sayso.reply.state import Session
 from sayso.store.base import Index, Waiting
 
 __all__ = ["index_of"]
 
 _TITLE = 80  # characters of the first message that name a session in a list
-_WAITING = (At.ASKED, At.SUBMITTED, At.IN_DOUBT)
 
 
-def index_of(session: Session) -> Index:
-    """The index row of a session, from its fold alone."""
+def index_of(session: Session, runner: str | None) -> Index:
+    """The index row of a session, from its fold; `runner` is who drives it on from here, if it is not to wait."""
     reply = session.reply
-    live = reply is not None and reply.ended is None
-    calls = reply.calls if reply is not None and live else ()
-    waiting = tuple(_waiting(session, c, c.asked) for c in calls if c.at in _WAITING and c.asked is not None)
-    runner = next((c.runner for c in calls if c.at is At.RUNNING), None)
-    state = "idle"
-    if live:
+    waiting: tuple[Waiting, ...] = ()
+    state = "working" if wants(session) else "idle"
+    if reply is not None and reply.ended is None:
+        questions = [question_of(reply, c) for c in reply.calls if c.at in WAITING]
+        waiting = tuple(_waiting(session, q) for q in questions if q is not None)
         state = "parked" if is_parked(session) else "working"
-    elif wants(session):
-        state = "working"
-    return Index(agent=session.agent, title=_title(session), state=state, waiting=waiting, runner=runner)
+    return Index(
+        agent=session.agent,
+        title=_title(session),
+        state=state,
+        waiting=waiting,
+        runner=runner if state == "working" else None,
+    )
 
 
 def _title(session: Session) -> str:
@@ -37,24 +40,14 @@ def _title(session: Session) -> str:
     return ""
 
 
-class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a list of requests shows of one, besides the index columns."""
-
-    call: Call
-    asked: Asked
-    reply_id: str
-    in_doubt: bool = False
-
-
-def _waiting(session: Session, c: CallAt, asked: Asked) -> Waiting:
-    reply_id = session.reply.id if session.reply else ""
-    body = _Body(call=c.call, asked=asked, reply_id=reply_id, in_doubt=c.at is At.IN_DOUBT)
+def _waiting(session: Session, question: Question) -> Waiting:
+    asked = question.asked
     return Waiting(
         request_id=asked.request_id,
         session_id=session.id,
         kind=asked.kind,
-        tool=c.call.tool,
+        tool=question.call.tool,
         created_at=asked.at,
         expires_at=asked.expires_at,
-        body=msgspec.json.encode(body),
+        body=msgspec.json.encode(question),
     )

@@ -40,6 +40,7 @@ class SessionLog:
         self.session = step(Session(), opening)  # what it will be if the store has nothing
         self.length = 0
         self._loaded = False
+        self.runner_id: str | None = None  # who drives the session here, once that is known
         self._opening = opening
         self._fresh: list[Fact] = []
         self._writing = asyncio.Lock()
@@ -112,7 +113,7 @@ class SessionLog:
                 [encode(f) for f in facts],
                 at=self.length,
                 time=now(),
-                index=index_of(self.session),
+                index=index_of(self.session, self.runner_id),
                 durable=durable,
             )
         except asyncio.CancelledError:

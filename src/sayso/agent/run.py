@@ -48,15 +48,24 @@ _IN_DOUBT = (
 class Run:
     """One drive of a session.
 
-    watched: whether events are wanted; without a watcher none are made. eager: write the input before the model is
-    asked, for somebody who waits to hear that it was accepted. `accepted` is done when the input is written.
+    watched: whether events are wanted; without a watcher none are made. sink: who gets them instead of `events`.
+    eager: write the input before the model is asked, for somebody who waits to hear that it was accepted; `accepted`
+    is done when it is written.
     """
 
-    def __init__(self, log: SessionLog, crew: Crew, *, watched: bool, eager: bool = False) -> None:
+    def __init__(
+        self,
+        log: SessionLog,
+        crew: Crew,
+        *,
+        watched: bool,
+        eager: bool = False,
+        sink: Callable[[AgentEvent], None] | None = None,
+    ) -> None:
         self.log = log
         self.crew = crew
         self.eager = eager
-        self.emit: Callable[[AgentEvent], None] | None = self._emit if watched else None
+        self.emit: Callable[[AgentEvent], None] | None = sink or (self._emit if watched else None)
         self._events: list[AgentEvent] = []
         self._held: list[AgentEvent] = []  # shown only after what they say is written
         self._news: asyncio.Future[None] | None = None
@@ -75,6 +84,13 @@ class Run:
         """Take the input with `begin`, then drive."""
         self._task = asyncio.create_task(self._whole(begin))
         self._task.add_done_callback(lambda _: self._wake())
+        return self._task
+
+    @property
+    def task(self) -> "asyncio.Task[None]":
+        """The task that drives; only after `start`."""
+        if self._task is None:
+            raise RuntimeError("the run was not started")
         return self._task
 
     async def events(self) -> AsyncIterator[AgentEvent]:
@@ -134,10 +150,12 @@ class Run:
 
     async def _whole(self, begin: Callable[["Run"], Awaitable[None]]) -> None:
         try:
+            self.log.runner_id = (await self.crew.runner()).id
             await begin(self)
             await self._drive()
         except asyncio.CancelledError:
             if self.interrupted_by is None:
+                await self.log.commit()  # what the tools said when they were stopped; the reply itself can go on later
                 raise
             await self._close_interrupted()
         finally:

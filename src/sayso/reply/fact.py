@@ -115,9 +115,11 @@ class HumanAnswered(_Fact, frozen=True):
 
 
 class RequestExpired(_Fact, frozen=True):
-    """Nobody answered in time; neither yes nor no."""
+    """Nobody answered in time, or somebody (`by`, `via`) dismissed the question; neither yes nor no."""
 
     call_id: str
+    by: str = ""
+    via: str = ""
 
 
 class CallSubmitted(_Fact, frozen=True):

@@ -157,8 +157,7 @@ def step(session: Session, fact: Fact) -> Session:
             return _with(session, _returned(_live(session, fact), fact))
         case RequestExpired():
             reply = _live(session, fact)
-            result = closed(_find(reply, fact.call_id), "interrupted", "Nobody answered in time.", fact.at)
-            return _with(session, _move(reply, fact.call_id, "expire", fact.at, result=result))
+            return _with(session, _expired(reply, fact))
         case RunnerLost() | DoubtSettled() | DoubtRaised():
             return _with(session, _doubt(_live(session, fact), fact))
         case ReplyEnded():
@@ -321,6 +320,14 @@ def _returned(reply: Reply, fact: OutsideReturned) -> Reply:
     who = Answered(by=fact.by, via=fact.via, at=fact.at, how="answered")
     result = replace(fact.result, tool=c.call.tool)
     return _move(reply, c.call.id, "result", fact.at, result=result, answered=who)
+
+
+def _expired(reply: Reply, fact: RequestExpired) -> Reply:
+    text = "The question was dismissed without an answer." if fact.by else "Nobody answered in time."
+    how = "dismissed" if fact.by else "expired"
+    who = Answered(by=fact.by, via=fact.via, at=fact.at, how=how)
+    result = closed(_find(reply, fact.call_id), "interrupted", text, fact.at)
+    return _move(reply, fact.call_id, "expire", fact.at, result=result, answered=who)
 
 
 def _doubt(reply: Reply, fact: RunnerLost | DoubtSettled | DoubtRaised) -> Reply:

@@ -3,12 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from sayso.reply.part import Asked
+from msgspec import Struct
+
+from sayso.reply.part import Asked, Call
 from sayso.reply.state import At, CallAt, Reply, Session
 from sayso.reply.transcript import permission_rule
 from sayso.request import OfferedRule, Preview, Request
 
-__all__ = ["requests_of"]
+__all__ = ["WAITING", "Question", "question_of", "request_of", "requests_of"]
+
+WAITING = (At.ASKED, At.SUBMITTED, At.IN_DOUBT)
+"""Where a call stands that waits for somebody."""
 
 
 def requests_of(session: Session, schema_of: Callable[[str], dict[str, Any] | None]) -> list[Request]:
@@ -19,27 +24,45 @@ def requests_of(session: Session, schema_of: Callable[[str], dict[str, Any] | No
     reply = session.reply
     if reply is None or reply.ended is not None:
         return []
-    waiting = (At.ASKED, At.SUBMITTED, At.IN_DOUBT)
     return [
-        _request(session, reply, c, c.asked, schema_of(c.call.tool))
+        request_of(session.id, q, schema_of(q.call.tool))
         for c in reply.calls
-        if c.at in waiting and c.asked is not None
+        if c.at in WAITING and (q := question_of(reply, c)) is not None
     ]
 
 
-def _request(session: Session, reply: Reply, c: CallAt, asked: Asked, schema: dict[str, Any] | None) -> Request:
+class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question with its call: all that a list of requests shows of it, besides the session."""
+
+    reply_id: str
+    agent: str
+    call: Call
+    asked: Asked
+    in_doubt: bool = False
+
+
+def question_of(reply: Reply, c: CallAt) -> Question | None:
+    """What a call asks, if it asks."""
+    if c.asked is None:
+        return None
+    return Question(reply_id=reply.id, agent=reply.name, call=c.call, asked=c.asked, in_doubt=c.at is At.IN_DOUBT)
+
+
+def request_of(session_id: str, question: Question, schema: dict[str, Any] | None) -> Request:
+    """The request of a question. schema: the tool's input schema, None where it is not known here."""
+    asked, call = question.asked, question.call
     shown = asked.shown
     return Request(
         id=asked.request_id,
-        session_id=session.id,
-        reply_id=reply.id,
-        call_id=c.call.id,
-        path=[reply.name],
+        session_id=session_id,
+        reply_id=question.reply_id,
+        call_id=call.id,
+        path=[question.agent],
         kind=asked.kind,
-        tool=c.call.tool,
-        input=c.call.input,
+        tool=call.tool,
+        input=call.input,
         why=asked.why,
-        in_doubt=c.at is At.IN_DOUBT,
+        in_doubt=question.in_doubt,
         safety=asked.safety,
         preview=None if shown is None else Preview(kind=shown.kind, text=shown.text, cwd=shown.cwd),
         suggested_rules=[OfferedRule(id=o.id, rule=permission_rule(o.rule), matches=o.matches) for o in asked.offers],

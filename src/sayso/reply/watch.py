@@ -28,11 +28,11 @@ from sayso.event import (
     ToolResultStartEvent,
     ToolResultTextDeltaEvent,
 )
-from sayso.message import ErrorInfo, ReplyFinishedReason, ToolResultState
+from sayso.message import ErrorInfo, ReplyFinishedReason
 from sayso.reply.fact import CallSubmitted, Fact, ModelReplied, ReplyStarted, ToolReturned, ToolStarted
 from sayso.reply.part import Call, Data, Part, Result, Text, Thinking
 from sayso.reply.state import At, CallAt, Reply, Session
-from sayso.reply.transcript import as_call_block
+from sayso.reply.transcript import RESULT_STATE, as_call_block
 
 __all__ = ["events_of", "output_event", "output_events", "part_events", "request_events"]
 
@@ -76,7 +76,7 @@ def _results(before: Session, reply: Reply, *, live: bool) -> list[AgentEvent]:
                 out.append(ToolResultStartEvent(reply_id=reply.id, tool_call_id=c.call.id, tool_call_name=c.call.tool))
             if not live:
                 out += output_events(reply.id, c.result)
-            state = ToolResultState(c.result.state)
+            state = RESULT_STATE[c.result.state]
             out.append(
                 ToolResultEndEvent(reply_id=reply.id, tool_call_id=c.call.id, state=state, metadata=c.result.meta or {})
             )
