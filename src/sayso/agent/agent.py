@@ -266,7 +266,8 @@ class Agent:
 
     async def _go_on(self, run: Run) -> None:
         await self._log.refresh()
-        run.was_idle = not wants(self._log.session)
+        reply = self._log.session.reply
+        run.was_idle = (reply is None or reply.ended is not None) and not wants(self._log.session)
         if run.emit is not None:
             for event in request_events(self._log.session):
                 run.emit(event)

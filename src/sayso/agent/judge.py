@@ -88,19 +88,6 @@ class Judge:
                     at=asked.at, call_id=call.id, verdict="ask", reason=reason, asked=asked, input=changed
                 )
 
-    def context(self, session: Session) -> PermissionContext:
-        """All rules in force: the session's and the policy's."""
-        engine = self.engine(session)
-        policy = self._in_force()
-        if policy is None:
-            return engine.context
-        context = engine.context.model_copy(deep=True)
-        for behavior in PermissionBehavior:
-            for rules in policy.rules(behavior).values():
-                for rule in rules:
-                    context.add_rule(rule)
-        return context
-
     def _in_force(self) -> PermissionContext | None:
         return self._policy() if callable(self._policy) else self._policy
 

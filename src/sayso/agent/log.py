@@ -49,6 +49,11 @@ class SessionLog:
         self._snapshot_at = 0
         self._unsure = False  # a write was cancelled: whether it was made, only the store can say
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the store has all that was accepted."""
+        return not self._fresh
+
     async def refresh(self) -> None:
         """Bring the fold up to what the store has; open the session if it has nothing."""
         if self._fresh or not self._loaded:

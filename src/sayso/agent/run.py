@@ -24,6 +24,7 @@ from sayso.reply.effect import Await, CallModel, Effect, JudgeCall, RunTool, Set
 from sayso.reply.fact import (
     CallSubmitted,
     DoubtRaised,
+    DoubtSettled,
     Fact,
     ReplyEnded,
     ReplyStarted,
@@ -170,12 +171,14 @@ class Run:
                     await self._do(todo)
                 elif self._tools:
                     await self._wait_for_news()
-                else:
+                elif self.log.is_written:
                     break
+                else:
+                    await self.commit()  # which may find that another runner moved the session on
         except BaseException:
             await self._stop_tools()
             raise
-        await self.commit()
+        self._show_held()
         if self.emit is not None and self._asked:
             for event in request_events(self.log.session, frozenset(self._asked)):
                 self.emit(event)
@@ -230,7 +233,10 @@ class Run:
         await self.log.commit()
         if not self.accepted.done():
             self.accepted.set_result(None)
-        if self._held and self.emit is not None:
+        self._show_held()
+
+    def _show_held(self) -> None:
+        if self.emit is not None:
             for event in self._held:
                 self.emit(event)
             self._held.clear()
@@ -304,8 +310,7 @@ class Run:
         task = asyncio.current_task()
         before = task.cancelling() if task else 0
         try:
-            context = self.crew.judge.context(self.log.session)
-            self._returned(await run_call(self.crew.toolkit, call, context=context, reply_id=reply_id, emit=self.emit))
+            self._returned(await run_call(self.crew.toolkit, call, reply_id=reply_id, emit=self.emit))
         finally:
             runner.end(self.log.session_id, [call.id])
         if task is not None and task.cancelling() > before:
@@ -355,18 +360,19 @@ class Run:
     async def _settle(self, call: Call) -> None:
         tool = self.crew.toolkit.get(call.tool)
         settled = await settle(tool, self.crew.toolkit, call)
-        if settled is not None:
+        if isinstance(settled, DoubtSettled):
             return self.take(settled)
+        why = f"{_IN_DOUBT} {settled}".strip()
         definition = definition_digest(tool) if tool is not None else ""
-        decision = PermissionDecision(behavior=PermissionBehavior.ASK, message=_IN_DOUBT)
+        decision = PermissionDecision(behavior=PermissionBehavior.ASK, message=why)
         if tool is not None:
             try:
                 tool_input = self.crew.toolkit.parse(tool, call.input)
             except InvalidInput:
                 tool_input = {}
-            asked = await self.crew.judge.question(call, tool, tool_input, definition, decision, _IN_DOUBT)
+            asked = await self.crew.judge.question(call, tool, tool_input, definition, decision, why)
         else:
-            asked = Asked(request_id=new_id(), at=now(), why=_IN_DOUBT, definition="", digest=question_digest(call, ""))
+            asked = Asked(request_id=new_id(), at=now(), why=why, definition="", digest=question_digest(call, ""))
         self._asked.add(call.id)
         return self.take(DoubtRaised(at=now(), call_id=call.id, asked=asked))
 

@@ -1,6 +1,7 @@
 """This process's proof of life in a store, and which calls it is running at this moment."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from weakref import WeakKeyDictionary
 
 from sayso.store.base import Runner, Store
@@ -11,9 +12,10 @@ __all__ = ["ProcessRunner", "runner_of"]
 class ProcessRunner:
     """The one runner that this process has in a store."""
 
-    def __init__(self, store: Store, proof: Runner) -> None:
+    def __init__(self, store: Store, proof: Runner, held: AbstractAsyncContextManager[Runner]) -> None:
         self._store = store
         self._proof = proof
+        self._held = held  # letting go of it would let go of the lock
         self._running: set[tuple[str, str]] = set()
 
     @property
@@ -48,6 +50,6 @@ async def runner_of(store: Store) -> ProcessRunner:
     """This process's runner in a store: taken once, held until the store is closed or the process ends."""
     runner = _runners.get(store)
     if runner is None or not runner.alive:
-        proof = await store.runner().__aenter__()
-        runner = _runners[store] = ProcessRunner(store, proof)
+        held = store.runner()
+        runner = _runners[store] = ProcessRunner(store, await held.__aenter__(), held)
     return runner

@@ -7,7 +7,6 @@ from typing import Literal
 from sayso.event import AgentEvent
 from sayso.ids import now
 from sayso.message import DataBlock, TextBlock, ToolResultState
-from sayso.permission.context import PermissionContext
 from sayso.reply.fact import DoubtSettled, ToolReturned
 from sayso.reply.part import Call, Data, Result, Text
 from sayso.reply.transcript import as_output
@@ -22,10 +21,8 @@ Emit = Callable[[AgentEvent], None]
 _State = Literal["success", "error", "denied", "interrupted"]
 
 
-async def run_call(
-    toolkit: Toolkit, call: Call, *, context: PermissionContext, reply_id: str, emit: Emit | None
-) -> ToolReturned:
-    """Run the tool to its end, under the rules of `context`. A failure of the tool is a result in state `error`.
+async def run_call(toolkit: Toolkit, call: Call, *, reply_id: str, emit: Emit | None) -> ToolReturned:
+    """Run the tool to its end. A failure of the tool is a result in state `error`.
 
     Cancelled, it asks the tool to stop and gives back a result in state `interrupted`; the caller then ends the reply.
     """
@@ -36,7 +33,7 @@ async def run_call(
     metadata: dict[str, object] = {}
     state = ToolResultState.RUNNING
     try:
-        async for chunk in run_tool(tool, toolkit.parse(tool, call.input), context=context):
+        async for chunk in run_tool(tool, toolkit.parse(tool, call.input)):
             state = chunk.state
             if chunk.metadata:
                 metadata |= chunk.metadata
@@ -91,20 +88,20 @@ def _with_output(
     return ToolReturned(at=at, result=result)
 
 
-async def settle(tool: ToolBase | None, toolkit: Toolkit, call: Call) -> DoubtSettled | None:
-    """What a lost call came to, where that can be known without a person; None where only a person can say.
+async def settle(tool: ToolBase | None, toolkit: Toolkit, call: Call) -> DoubtSettled | str:
+    """What a lost call came to, where that can be known without a person; else why only a person can say.
 
     A tool that changes nothing, or to which twice is as once, may run again; one that can verify is asked.
     """
     if tool is None:
-        return None
+        return f"The tool {call.tool!r} is gone."
     if tool.is_read_only or tool.idempotent:
         why = "the tool only reads" if tool.is_read_only else "running the tool twice is as running it once"
         return DoubtSettled(at=now(), call_id=call.id, how="again", why=why)
     try:
         found = await tool.verify(toolkit.parse(tool, call.input))
-    except Exception:
-        return None  # whatever cannot be verified is in doubt: a person is asked
+    except Exception as exc:
+        return f"Whether it did could not be verified: {type(exc).__name__}: {exc}."
     if found.outcome == "not_done":
         return DoubtSettled(at=now(), call_id=call.id, how="again", why="the tool found that it had not happened")
     if found.outcome == "done":

@@ -1,0 +1,283 @@
+"""`Host`: many conversations over one store.
+
+Answers drive their session on in the background; expiry and the pick-up of unfinished work are here; what is parked
+costs rows and nothing else. Owns who is driven in this process; the truth is the log.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Self
+
+import msgspec
+
+from sayso.agent import Agent
+from sayso.errors import Conflict, NotWaiting, Refused, SaysoError, UnknownCall
+from sayso.event import UserInterruptEvent
+from sayso.host.reply_to import as_event
+from sayso.host.watch import Live, Seen, watch_session
+from sayso.ids import new_id
+from sayso.message import Msg
+from sayso.reply.question import Question, request_of
+from sayso.request import Answer, Request
+from sayso.state import AgentState
+from sayso.store.base import SessionRow, Store, Waiting
+
+__all__ = ["Build", "Host"]
+
+Build = Callable[[Store, str], Agent | Awaitable[Agent]]
+"""Makes the agent of a session: `build(store, session_id)`; its name is the key it is registered under."""
+
+_question = msgspec.json.Decoder(Question)
+
+
+class Host:
+    """Conversations of `agents` over `store`.
+
+    agents: name -> `build(store, session_id) -> Agent`. tick: seconds between looks for what expired. clock: gives
+    the time as an aware datetime. on_trouble: is told of a session whose drive failed; it stays as the log has it.
+    Use it as `async with Host(...) as host`; or `start()` and `close()`.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        agents: Mapping[str, Build],
+        *,
+        tick: float = 5.0,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        on_trouble: Callable[[str, BaseException], None] | None = None,
+    ) -> None:
+        if not agents:
+            raise ValueError("a host needs at least one agent: Host(store, agents={'name': build})")
+        self.store = store
+        self._agents = dict(agents)
+        self._tick = tick
+        self._clock = clock
+        self._on_trouble = on_trouble
+        self._live = Live()
+        self._driven: dict[str, tuple[Agent, asyncio.Task[None]]] = {}
+        self._taking: dict[str, asyncio.Lock] = {}
+        self._ticking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    # -- life ------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Go on with what was left unfinished, and begin to look for what expires."""
+        await self.pick_up()
+        self._ticking = asyncio.create_task(self._keep_ticking())
+
+    async def close(self, grace: float = 10.0) -> None:
+        """Stop driving. Sessions under way get `grace` seconds to park or end; the rest goes on at the next start."""
+        if self._ticking is not None:
+            self._ticking.cancel()
+            await asyncio.wait([self._ticking])
+            self._ticking = None
+        tasks = [task for _, task in self._driven.values()]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=grace)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+
+    async def settled(self) -> None:
+        """Return once nothing is driven here: all is parked or ended."""
+        while self._driven:
+            await asyncio.wait([task for _, task in self._driven.values()])
+            await asyncio.sleep(0)  # let the drives be taken off the list
+
+    async def pick_up(self) -> list[str]:
+        """Drive every session that has work and no living runner; their ids."""
+        found: list[str] = []
+        after: str | None = None
+        while rows := await self.store.sessions(state="working", after=after, limit=200):
+            for row in rows:
+                if row.session_id not in self._driven and not await self._is_driven(row):
+                    found.append(row.session_id)
+            after = rows[-1].session_id
+        for session_id in found:
+            with contextlib.suppress(Conflict, Refused):  # somebody else was faster: it is theirs
+                await self._take(session_id, lambda agent: agent.accept(None, sink=self._sink(session_id)))
+        return found
+
+    async def _is_driven(self, row: SessionRow) -> bool:
+        return row.runner is not None and await self.store.is_alive(row.runner)
+
+    async def _keep_ticking(self) -> None:
+        while True:
+            await asyncio.sleep(self._tick)
+            try:
+                await self.expire()
+            except SaysoError as exc:
+                self._trouble("", exc)
+
+    # -- conversations ---------------------------------------------------------------------------------
+
+    async def submit(
+        self,
+        session_id: str | None,
+        message: str | Msg,
+        *,
+        agent: str | None = None,
+        by: str = "",
+        via: str = "",
+    ) -> str:
+        """Give a session a message; returns its id once the message is on disk, and answers in the background.
+
+        session_id: None begins a session. agent: whose session it becomes; needed where the host has several.
+        Raises Parked, ... as the agent does with a message while it waits.
+        """
+        session_id = session_id or new_id()
+        await self._take(
+            session_id, lambda a: a.accept(message, by=by, via=via, sink=self._sink(session_id)), name=agent
+        )
+        return session_id
+
+    async def session(self, session_id: str) -> AgentState:
+        """A session as a value. Raises UnknownCall if there is none by that id."""
+        if await self.store.session(session_id) is None:
+            raise UnknownCall(f"there is no session {session_id!r}")
+        return (await self._agent(session_id, None)).state
+
+    async def interrupt(self, session_id: str, *, by: str = "", via: str = "") -> None:
+        """Stop the reply under way, running or parked."""
+        agent = await self._agent(session_id, None)
+        if agent.reply_id is not None:
+            event = UserInterruptEvent(reply_id=agent.reply_id)
+            await agent.reply(event, by=by, via=via)
+
+    def watch(self, session_id: str, *, after: int = 0) -> AsyncIterator[Seen]:
+        """The session's events from entry `after` of its log on, for ever; deltas of what is driven here between."""
+        return watch_session(self.store, self._live, session_id, after)
+
+    # -- requests and answers --------------------------------------------------------------------------
+
+    async def pending(
+        self,
+        *,
+        session_id: str | None = None,
+        kind: str | None = None,
+        tool: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+        newest_first: bool = False,
+    ) -> list[Request]:
+        """What waits, oldest first; `after` is the id of the last request of the page before."""
+        rows = await self.store.waiting(
+            session_id=session_id, kind=kind, tool=tool, after=after, limit=limit, newest_first=newest_first
+        )
+        return [_request(row) for row in rows]
+
+    async def request(self, request_id: str) -> Request:
+        """One request, with its tool's schema. Raises NotWaiting if it waits no more, or never did."""
+        row = await self._waiting(request_id)
+        agent = await self._agent(row.session_id, None)
+        for request in agent.requests():
+            if request.id == request_id:
+                return request
+        raise NotWaiting(f"request {request_id!r} was answered a moment ago")
+
+    async def answer(self, answer: Answer, *, by: str, via: str) -> None:
+        """Take one person's answer; returns once it is on disk, and the session goes on in the background.
+
+        Raises NotWaiting (already answered: by whom, how, when), StaleAnswer (they saw something else) or
+        InvalidAnswer (it does not fit); then nothing changed.
+        """
+        row = await self._waiting(answer.request_id)
+        event = None if answer.decision == "dismiss" else as_event(_request(row), answer)
+        sink = self._sink(row.session_id)
+        call_id = _question.decode(row.body).call.id
+
+        async def give(agent: Agent) -> "asyncio.Task[None]":
+            if event is None:
+                return await agent.expire(call_id, by=by, via=via, sink=sink)
+            return await agent.accept(event, by=by, via=via, sink=sink)
+
+        await self._take(row.session_id, give)
+
+    async def expire(self) -> list[str]:
+        """Record every question whose time is over as unanswered; the ids of the requests."""
+        now = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
+        over: list[str] = []
+        for row in await self.store.due(before=now):
+            call_id = _question.decode(row.body).call.id
+            sink = self._sink(row.session_id)
+            try:
+                await self._take(row.session_id, lambda a, c=call_id, s=sink: a.expire(c, sink=s))  # type: ignore[misc]
+                over.append(row.request_id)
+            except (Conflict, Refused):
+                continue  # answered at the last moment: the answer stands
+        return over
+
+    async def _waiting(self, request_id: str) -> Waiting:
+        row = await self.store.find(request_id)
+        if row is None:
+            raise NotWaiting(f"no request {request_id!r} waits: it was answered, it expired, or it never was")
+        return row
+
+    # -- driving ---------------------------------------------------------------------------------------
+
+    def _sink(self, session_id: str) -> Callable[[object], None]:
+        return lambda event: self._live.sink(session_id, event)  # type: ignore[arg-type]
+
+    async def _take(
+        self,
+        session_id: str,
+        give: Callable[[Agent], Awaitable["asyncio.Task[None]"]],
+        *,
+        name: str | None = None,
+    ) -> None:
+        """Give an input to a session's agent, and keep what it then does among the driven."""
+        lock = self._taking.setdefault(session_id, asyncio.Lock())
+        try:
+            async with lock:
+                agent = await self._agent(session_id, name)
+                task = await give(agent)
+                if session_id not in self._driven or self._driven[session_id][1] is not task:
+                    self._driven[session_id] = (agent, task)
+                    task.add_done_callback(lambda t: self._done(session_id, t))
+        finally:
+            if not lock.locked():
+                self._taking.pop(session_id, None)
+
+    async def _agent(self, session_id: str, name: str | None) -> Agent:
+        driven = self._driven.get(session_id)
+        if driven is not None and not driven[1].done():
+            return driven[0]
+        row = await self.store.session(session_id)
+        key = row.agent if row is not None else name
+        if key is None and len(self._agents) == 1:
+            (key,) = self._agents
+        build = self._agents.get(key or "")
+        if build is None:
+            names = ", ".join(sorted(self._agents))
+            raise ValueError(f"session {session_id!r} needs agent {key!r}; this host has: {names}")
+        made = build(self.store, session_id)
+        agent = made if isinstance(made, Agent) else await made
+        if agent.name != key:
+            raise ValueError(f"the builder of agent {key!r} made one called {agent.name!r}; give it the name {key!r}")
+        await agent.load()
+        return agent
+
+    def _done(self, session_id: str, task: "asyncio.Task[None]") -> None:
+        if (driven := self._driven.get(session_id)) is not None and driven[1] is task:
+            del self._driven[session_id]
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            self._trouble(session_id, problem)
+
+    def _trouble(self, session_id: str, problem: BaseException) -> None:
+        if self._on_trouble is not None:
+            self._on_trouble(session_id, problem)
+
+
+def _request(row: Waiting) -> Request:
+    return request_of(row.session_id, _question.decode(row.body), None)

@@ -1,0 +1,103 @@
+"""Watching a session: what is in its log as finished events, then live ones, without a gap and without a repeat."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sayso.event import AgentEvent
+from sayso.reply.codec import decode
+from sayso.reply.machine import step
+from sayso.reply.state import Session
+from sayso.reply.watch import events_of, request_events
+from sayso.store.base import Store
+
+__all__ = ["Live", "Seen", "watch_session"]
+
+# Deltas that a watcher has not fetched yet. A slow one loses the oldest deltas, never a finished block: those are
+# in the log. It costs the agent nothing and the process this many events at most.
+_BEHIND = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An event of a session. seq: how many entries of the log are shown once it is; None for a live delta."""
+
+    session_id: str
+    seq: int | None
+    event: AgentEvent
+
+
+class Live:
+    """Deltas of the sessions that this process drives, for whoever watches at this moment."""
+
+    def __init__(self) -> None:
+        self._watchers: dict[str, list[tuple[deque[AgentEvent], asyncio.Event]]] = {}
+
+    def sink(self, session_id: str, event: AgentEvent) -> None:
+        """Hand one event to the watchers of its session."""
+        for events, news in self._watchers.get(session_id, ()):
+            events.append(event)
+            news.set()
+
+    @contextmanager
+    def watching(self, session_id: str) -> Iterator[tuple[deque[AgentEvent], asyncio.Event]]:
+        """While inside, the session's live events come into the deque."""
+        mine: tuple[deque[AgentEvent], asyncio.Event] = (deque(maxlen=_BEHIND), asyncio.Event())
+        self._watchers.setdefault(session_id, []).append(mine)
+        try:
+            yield mine
+        finally:
+            watchers = self._watchers[session_id]
+            watchers.remove(mine)
+            if not watchers:
+                del self._watchers[session_id]
+
+
+_DELTAS = ("TEXT_BLOCK", "THINKING_BLOCK", "TOOL_CALL", "TOOL_RESULT_TEXT", "TOOL_RESULT_DATA")
+
+
+async def watch_session(store: Store, live: Live, session_id: str, after: int) -> AsyncIterator[Seen]:
+    """The events of the log from entry `after` on, for ever; between them the deltas of what is under way.
+
+    A delta is shown without a seq, and its finished block comes again with one: whoever reconnects from a seq sees
+    finished blocks and misses nothing.
+    """
+    session, length = Session(), 0
+    with live.watching(session_id) as (deltas, news):
+        while True:
+            for entry in await store.read(session_id, after=length):
+                fact = decode(entry.fact)
+                before, session = session, step(session, fact)
+                length = entry.seq + 1
+                if length > after:
+                    for event in events_of(before, fact, session, live=False):
+                        yield Seen(session_id, length, event)
+                    for event in _asked(before, session):
+                        yield Seen(session_id, length, event)
+            while deltas:
+                event = deltas.popleft()
+                if event.type.value.startswith(_DELTAS):
+                    yield Seen(session_id, None, event)
+            news.clear()
+            await _first(store.wait(session_id, after=length), news.wait())
+
+
+def _asked(before: Session, after: Session) -> list[AgentEvent]:
+    """The request events of what began to ask with this fact."""
+    if after.reply is None or before.reply is None or after.reply.calls is before.reply.calls:
+        return []
+    was = {c.call.id: c.asked for c in before.reply.calls}
+    new = frozenset(c.call.id for c in after.reply.calls if c.asked is not None and was.get(c.call.id) != c.asked)
+    return request_events(after, new) if new else []
+
+
+async def _first(*waits: "asyncio.Future[None] | object") -> None:
+    tasks = [asyncio.ensure_future(w) for w in waits]  # type: ignore[arg-type]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
