@@ -66,7 +66,7 @@ async def ask_model(
             error = classify(exc)
             delay = retry.delay(attempt, error, random=random.random())  # noqa: S311 - jitter, no secret
             if not error.transient or delay is None or time.monotonic() + delay > until:
-                raise error from exc
+                raise error from (None if error is exc else exc)
             await asyncio.sleep(delay)
     return ModelReplied(
         at=now(),

@@ -111,4 +111,4 @@ async def settle(tool: ToolBase | None, toolkit: Toolkit, call: Call) -> DoubtSe
         return DoubtSettled(
             at=at, call_id=call.id, how="done", why="the tool found that it had happened", result=result
         )
-    return None
+    return ""
