@@ -31,6 +31,7 @@ class AgentState(BaseModel):
 
     context: the conversation, oldest first; the reply under way is its last message. permission_context: the
     session's rules and mode; `AgentState(permission_context=...)` starts a session under rules.
+    about: the program's own notes on the session, such as the folder it works in; set when it begins.
     live: what else the runtime needs to go on; opaque, versioned, not for editing. Keep the value as private as the
     conversation itself: whoever can change it can change what was asked.
     """
@@ -41,6 +42,7 @@ class AgentState(BaseModel):
     reply_id: str | None = None
     context: list[Msg] = Field(default_factory=list)
     permission_context: PermissionContext = Field(default_factory=PermissionContext)
+    about: dict[str, str] = Field(default_factory=dict)
     live: dict[str, Any] | None = None
 
 
@@ -63,6 +65,7 @@ def state_of(session: Session) -> AgentState:
         reply_id=reply.id if reply else None,
         context=messages_of(session),
         permission_context=permission_context(session),
+        about=session.about,
         live=msgspec.to_builtins(live),
     )
 
@@ -92,6 +95,7 @@ def opened(state: AgentState | None, *, session_id: str, agent: str, at: str) ->
         history=tuple(_complete(s, at) for s in said),
         reply=live.reply,
         queue=live.queue,
+        about=state.about,
     )
 
 

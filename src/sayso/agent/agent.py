@@ -136,11 +136,18 @@ class Agent:
             yield event
 
     async def accept(
-        self, inputs: Inputs, *, by: str = "", via: str = "", sink: Callable[[AgentEvent], None] | None = None
+        self,
+        inputs: Inputs,
+        *,
+        by: str = "",
+        via: str = "",
+        sink: Callable[[AgentEvent], None] | None = None,
+        drive: bool = True,
     ) -> "asyncio.Task[None]":
         """Take an input, and return once it is written; the task given back drives the reply on.
 
-        sink: is called with each event. Raises as `reply` does.
+        sink: is called with each event. drive: False only writes it, for another process to go on with.
+        Raises as `reply` does.
         """
         if (running := self._running()) is not None:
             if isinstance(inputs, UserConfirmResultEvent | ExternalExecutionResultEvent):
@@ -150,7 +157,7 @@ class Agent:
             else:
                 await self._join(running, inputs, by, via)
             return running.task
-        return await self._accepted(self._entry(inputs, by, via), sink)
+        return await self._accepted(self._entry(inputs, by, via), sink, drive)
 
     async def expire(
         self,
@@ -159,6 +166,7 @@ class Agent:
         by: str = "",
         via: str = "",
         sink: Callable[[AgentEvent], None] | None = None,
+        drive: bool = True,
     ) -> "asyncio.Task[None]":
         """Record that nobody answered in time, or, with `by`, that somebody dismissed the question; then go on."""
 
@@ -171,10 +179,12 @@ class Agent:
             await running.commit()
             running.nudge()
             return running.task
-        return await self._accepted(begin, sink)
+        return await self._accepted(begin, sink, drive)
 
-    async def _accepted(self, begin: _Begin, sink: Callable[[AgentEvent], None] | None) -> "asyncio.Task[None]":
-        run = Run(self._log, self._crew, watched=False, eager=True, sink=sink)
+    async def _accepted(
+        self, begin: _Begin, sink: Callable[[AgentEvent], None] | None, drive: bool
+    ) -> "asyncio.Task[None]":
+        run = Run(self._log, self._crew, watched=False, eager=True, drives=drive, sink=sink)
         self._run = run
         task = run.start(begin)
         await asyncio.wait([task, run.accepted], return_when=asyncio.FIRST_COMPLETED)
@@ -325,7 +335,7 @@ class Agent:
         if reply is None:
             return AssistantMsg(name=self.name, content="")
         if reply.ended is not None:
-            return self._crew.past(session.history)[-1]
+            return self._log.fold.past(session.history)[-1]
         message = open_message(reply)
         if is_parked(session):
             message.content.append(HintBlock(hint=what_is_owed(session), source="sayso"))

@@ -7,9 +7,8 @@ from sayso.agent.runner import ProcessRunner, runner_of
 from sayso.message import Msg, SystemMsg
 from sayso.model.base import ChatModel, ToolSchema
 from sayso.model.failure import Retry
-from sayso.reply.part import Said
 from sayso.reply.state import Session
-from sayso.reply.transcript import message_of, open_message
+from sayso.reply.transcript import open_message
 from sayso.store.base import Store
 from sayso.tool.toolkit import Toolkit
 
@@ -40,8 +39,6 @@ class Crew:
         self._store = store
         self._system = [SystemMsg(content=system_prompt)] if system_prompt else []
         self._schemas: tuple[ToolSchema, ...] | None = None
-        self._past: list[Msg] = []
-        self._last: Said | None = None
 
     async def runner(self) -> ProcessRunner:
         """This process's runner in the agent's store."""
@@ -59,20 +56,10 @@ class Crew:
             self._schemas = tuple(ToolSchema(t.name, t.description, t.input_schema) for t in self.toolkit)
         return self._schemas
 
-    def past(self, history: tuple[Said, ...]) -> list[Msg]:
-        """Whole messages in the published language; only what is new is translated."""
-        n = len(self._past)
-        if n > len(history) or (n and history[n - 1] is not self._last):
-            self._past, n = [], 0
-        if n < len(history):
-            self._past += [message_of(s) for s in history[n:]]
-            self._last = history[-1]
-        return self._past
-
-    def messages(self, session: Session) -> list[Msg]:
+    def messages(self, session: Session, past: Sequence[Msg]) -> list[Msg]:
         """What the model is to read: the instructions, the past, the reply so far."""
         reply = session.reply
-        out = [*self._system, *(m for m in self.past(session.history) if m.content)]
+        out = [*self._system, *(m for m in past if m.content)]
         if reply is not None and reply.ended is None and reply.said:
             out.append(open_message(reply))
         return out

@@ -152,17 +152,10 @@ class Judge:
                 return None
             if c.batch == mine.batch and c.at is At.ASKED and c.call.tool == call.tool:
                 for rule in _offered(c):
-                    if await self._passes_with(session, rule, tool, tool_input):
+                    judged = await self.engine(session).judge(tool, tool_input, extra=(rule,))
+                    if judged.behavior is PermissionBehavior.ALLOW:
                         return c.call.id
         return None
-
-    async def _passes_with(
-        self, session: Session, rule: PermissionRule, tool: ToolBase, tool_input: dict[str, Any]
-    ) -> bool:
-        context = permission_context(session)
-        context.add_rule(rule)
-        decision = await PermissionEngine(context, policy=self._in_force()).check_permission(tool, tool_input)
-        return decision.behavior is PermissionBehavior.ALLOW
 
 
 def _offered(c: CallAt) -> list[PermissionRule]:

@@ -8,6 +8,7 @@ no tool.
 import asyncio
 import contextlib
 
+from sayso.agent.folds import folds_of
 from sayso.agent.index import index_of
 from sayso.errors import Conflict, Refused, StoreError
 from sayso.ids import now
@@ -39,14 +40,13 @@ class SessionLog:
         self.session_id = session_id
         self.session = step(Session(), opening)  # what it will be if the store has nothing
         self.length = 0
-        self._loaded = False
+        self.fold = folds_of(store).of(session_id)
         self.runner_id: str | None = None  # who drives the session here, once that is known
         self._opening = opening
         self._fresh: list[Fact] = []
         self._writing = asyncio.Lock()
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
-        self._snapshot_at = 0
         self._unsure = False  # a write was cancelled: whether it was made, only the store can say
 
     @property
@@ -56,22 +56,25 @@ class SessionLog:
 
     async def refresh(self) -> None:
         """Bring the fold up to what the store has; open the session if it has nothing."""
-        if self._fresh or not self._loaded:
-            self._fresh.clear()
-            self.session, self.length, self._loaded = Session(), 0, True
-        if self.length == 0:
+        fold = self.fold
+        if fold.length == 0:
             await self._load_snapshot()
-        entries = await self.store.read(self.session_id, after=self.length)
-        self.session = replay((decode(e.fact) for e in entries), self.session)
-        self.length += len(entries)
+        entries = await self.store.read(self.session_id, after=fold.length)
+        if entries:
+            session = replay((decode(e.fact) for e in entries), fold.session)
+            if fold.length == entries[0].seq:  # nobody brought it up to date meanwhile
+                fold.session, fold.length = session, fold.length + len(entries)
+        self._fresh.clear()
+        self.session, self.length = fold.session, fold.length
         if self.length == 0:
+            self.session = Session()
             self.accept(self._opening)
 
     async def _load_snapshot(self) -> None:
         cached = await self.store.snapshot(self.session_id)
-        if cached is not None and cached.version == _SNAPSHOT_VERSION:
-            self.session = decode_session(cached.body)
-            self.length = self._snapshot_at = cached.length
+        if cached is not None and cached.version == _SNAPSHOT_VERSION and self.fold.length == 0:
+            self.fold.session = decode_session(cached.body)
+            self.fold.length = self.fold.snapshot_at = cached.length
 
     def accept(self, fact: Fact) -> tuple[Session, Session]:
         """Take one fact into the fold, or raise a `Refused` and change nothing. Returns the fold before and after."""
@@ -126,10 +129,12 @@ class SessionLog:
             raise
         self.length += len(facts)
         del self._fresh[: len(facts)]
-        if self.length >= self._snapshot_at * _SNAPSHOT_GROWTH + _SNAPSHOT_LEAST and not self._fresh:
+        if not self._fresh and self.fold.length < self.length:
+            self.fold.session, self.fold.length = self.session, self.length
+        if self.length >= self.fold.snapshot_at * _SNAPSHOT_GROWTH + _SNAPSHOT_LEAST and not self._fresh:
             body = encode_session(self.session)
             await self.store.save_snapshot(self.session_id, Snapshot(self.length, _SNAPSHOT_VERSION, body))
-            self._snapshot_at = self.length
+            self.fold.snapshot_at = self.length
 
     async def _rebase(self, facts: tuple[Fact, ...]) -> None:
         brought = [f for f in facts if isinstance(f, ToolReturned | OutsideReturned)]

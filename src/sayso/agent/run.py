@@ -51,7 +51,7 @@ class Run:
 
     watched: whether events are wanted; without a watcher none are made. sink: who gets them instead of `events`.
     eager: write the input before the model is asked, for somebody who waits to hear that it was accepted; `accepted`
-    is done when it is written.
+    is done when it is written. drives: False only writes the input, for another process to go on with.
     """
 
     def __init__(
@@ -61,11 +61,13 @@ class Run:
         *,
         watched: bool,
         eager: bool = False,
+        drives: bool = True,
         sink: Callable[[AgentEvent], None] | None = None,
     ) -> None:
         self.log = log
         self.crew = crew
         self.eager = eager
+        self.drives = drives
         self.emit: Callable[[AgentEvent], None] | None = sink or (self._emit if watched else None)
         self._events: list[AgentEvent] = []
         self._held: list[AgentEvent] = []  # shown only after what they say is written
@@ -153,7 +155,7 @@ class Run:
         try:
             self.log.runner_id = (await self.crew.runner()).id
             await begin(self)
-            await self._drive()
+            await (self._drive() if self.drives else self.commit())
         except asyncio.CancelledError:
             if self.interrupted_by is None:
                 await self.log.commit()  # what the tools said when they were stopped; the reply itself can go on later
@@ -253,7 +255,7 @@ class Run:
         try:
             answer = await ask_model(
                 self.crew.model,
-                self.crew.messages(session),
+                self.crew.messages(session, self.log.fold.past(session.history)),
                 self.crew.schemas,
                 reply_id=reply.id,
                 taken=frozenset(p.id for p in reply.said if isinstance(p, Call)),

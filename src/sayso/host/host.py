@@ -14,17 +14,19 @@ import msgspec
 
 from sayso.agent import Agent
 from sayso.errors import Conflict, NotWaiting, Refused, SaysoError, UnknownCall
-from sayso.event import UserInterruptEvent
+from sayso.event import AgentEvent, UserInterruptEvent
 from sayso.host.reply_to import as_event
 from sayso.host.watch import Live, Seen, watch_session
 from sayso.ids import new_id
 from sayso.message import Msg
+from sayso.reply.codec import decode
+from sayso.reply.fact import SessionOpened
 from sayso.reply.question import Question, request_of
 from sayso.request import Answer, Request
 from sayso.state import AgentState
 from sayso.store.base import SessionRow, Store, Waiting
 
-__all__ = ["Build", "Host"]
+__all__ = ["Build", "Host", "about"]
 
 Build = Callable[[Store, str], Agent | Awaitable[Agent]]
 """Makes the agent of a session: `build(store, session_id)`; its name is the key it is registered under."""
@@ -36,7 +38,8 @@ class Host:
     """Conversations of `agents` over `store`.
 
     agents: name -> `build(store, session_id) -> Agent`. tick: seconds between looks for what expired. clock: gives
-    the time as an aware datetime. on_trouble: is told of a session whose drive failed; it stays as the log has it.
+    the time as an aware datetime. drives: False only writes what comes in, for another process to go on with.
+    on_trouble: is told of a session whose drive failed; it stays as the log has it.
     Use it as `async with Host(...) as host`; or `start()` and `close()`.
     """
 
@@ -48,6 +51,7 @@ class Host:
         tick: float = 5.0,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_trouble: Callable[[str, BaseException], None] | None = None,
+        drives: bool = True,
     ) -> None:
         if not agents:
             raise ValueError("a host needs at least one agent: Host(store, agents={'name': build})")
@@ -55,6 +59,7 @@ class Host:
         self._agents = dict(agents)
         self._tick = tick
         self._clock = clock
+        self._drives = drives
         self._on_trouble = on_trouble
         self._live = Live()
         self._driven: dict[str, tuple[Agent, asyncio.Task[None]]] = {}
@@ -72,7 +77,8 @@ class Host:
 
     async def start(self) -> None:
         """Go on with what was left unfinished, and begin to look for what expires."""
-        await self.pick_up()
+        if self._drives:
+            await self.pick_up()
         self._ticking = asyncio.create_task(self._keep_ticking())
 
     async def close(self, grace: float = 10.0) -> None:
@@ -106,8 +112,11 @@ class Host:
             after = rows[-1].session_id
         for session_id in found:
             with contextlib.suppress(Conflict, Refused):  # somebody else was faster: it is theirs
-                await self._take(session_id, lambda agent: agent.accept(None, sink=self._sink(session_id)))
+                await self._go_on(session_id)
         return found
+
+    async def _go_on(self, session_id: str) -> None:
+        await self._take(session_id, lambda agent: agent.accept(None, sink=self._sink(session_id)))
 
     async def _is_driven(self, row: SessionRow) -> bool:
         return row.runner is not None and await self.store.is_alive(row.runner)
@@ -138,7 +147,9 @@ class Host:
         """
         session_id = session_id or new_id()
         await self._take(
-            session_id, lambda a: a.accept(message, by=by, via=via, sink=self._sink(session_id)), name=agent
+            session_id,
+            lambda a: a.accept(message, by=by, via=via, sink=self._sink(session_id), drive=self._drives),
+            name=agent,
         )
         return session_id
 
@@ -199,8 +210,8 @@ class Host:
 
         async def give(agent: Agent) -> "asyncio.Task[None]":
             if event is None:
-                return await agent.expire(call_id, by=by, via=via, sink=sink)
-            return await agent.accept(event, by=by, via=via, sink=sink)
+                return await agent.expire(call_id, by=by, via=via, sink=sink, drive=self._drives)
+            return await agent.accept(event, by=by, via=via, sink=sink, drive=self._drives)
 
         await self._take(row.session_id, give)
 
@@ -210,13 +221,15 @@ class Host:
         over: list[str] = []
         for row in await self.store.due(before=now):
             call_id = _question.decode(row.body).call.id
-            sink = self._sink(row.session_id)
-            try:
-                await self._take(row.session_id, lambda a, c=call_id, s=sink: a.expire(c, sink=s))  # type: ignore[misc]
+            with contextlib.suppress(Conflict, Refused):  # answered at the last moment: the answer stands
+                await self._expire(row.session_id, call_id)
                 over.append(row.request_id)
-            except (Conflict, Refused):
-                continue  # answered at the last moment: the answer stands
         return over
+
+    async def _expire(self, session_id: str, call_id: str) -> None:
+        await self._take(
+            session_id, lambda agent: agent.expire(call_id, sink=self._sink(session_id), drive=self._drives)
+        )
 
     async def _waiting(self, request_id: str) -> Waiting:
         row = await self.store.find(request_id)
@@ -226,8 +239,8 @@ class Host:
 
     # -- driving ---------------------------------------------------------------------------------------
 
-    def _sink(self, session_id: str) -> Callable[[object], None]:
-        return lambda event: self._live.sink(session_id, event)  # type: ignore[arg-type]
+    def _sink(self, session_id: str) -> Callable[[AgentEvent], None]:
+        return lambda event: self._live.sink(session_id, event)
 
     async def _take(
         self,
@@ -277,6 +290,14 @@ class Host:
     def _trouble(self, session_id: str, problem: BaseException) -> None:
         if self._on_trouble is not None:
             self._on_trouble(session_id, problem)
+
+
+async def about(store: Store, session_id: str) -> dict[str, str]:
+    """What the program that began a session noted of it; empty where there is no such session."""
+    for entry in await store.read(session_id):
+        fact = decode(entry.fact)
+        return fact.about if isinstance(fact, SessionOpened) else {}
+    return {}
 
 
 def _request(row: Waiting) -> Request:

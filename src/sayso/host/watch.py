@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from sayso.event import AgentEvent
 from sayso.reply.codec import decode
@@ -93,11 +94,14 @@ def _asked(before: Session, after: Session) -> list[AgentEvent]:
     return request_events(after, new) if new else []
 
 
-async def _first(*waits: "asyncio.Future[None] | object") -> None:
-    tasks = [asyncio.ensure_future(w) for w in waits]  # type: ignore[arg-type]
+async def _first(*waits: Coroutine[Any, Any, object]) -> None:
+    """Until one of them is through; its error, if it has one."""
+    tasks = [asyncio.ensure_future(w) for w in waits]
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
+    for task in done:
+        task.result()

@@ -42,7 +42,10 @@ class _Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="fa
 
 
 class SessionOpened(_Fact, frozen=True):
-    """A session began. Where it was brought here from an `AgentState`, it comes with its past and its live reply."""
+    """A session began. Where it was brought here from an `AgentState`, it comes with its past and its live reply.
+
+    about: what the program that began it wants to find again, such as the folder it works in.
+    """
 
     session_id: str
     agent: str
@@ -52,6 +55,7 @@ class SessionOpened(_Fact, frozen=True):
     history: tuple[Said, ...] = ()
     reply: Reply | None = None
     queue: tuple[Said, ...] = ()
+    about: dict[str, str] = {}
 
 
 class ReplyStarted(_Fact, frozen=True):

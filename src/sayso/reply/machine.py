@@ -194,6 +194,7 @@ def _of_session(session: Session, fact: SessionOpened | MessageQueued | RuleAdde
             history=fact.history,
             reply=fact.reply,
             queue=fact.queue,
+            about=fact.about,
         )
     if not session.id:
         raise WrongMoment(f"{type(fact).__name__} before the session was opened")

@@ -93,7 +93,7 @@ class Session(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     history: whole messages, oldest first; the reply under way is not in it, the one that ended last is.
     reply: the one under way, or the last one. queue: messages that wait for it to end.
-    rules: the session's own, oldest first. directories: (path, source).
+    rules: the session's own, oldest first. directories: (path, source). about: the program's own notes on it.
     """
 
     id: str = ""
@@ -104,3 +104,4 @@ class Session(Struct, frozen=True, kw_only=True, omit_defaults=True):
     history: tuple[Said, ...] = ()
     reply: Reply | None = None
     queue: tuple[Said, ...] = ()
+    about: dict[str, str] = {}

@@ -6,14 +6,13 @@ Every adapter passes the one contract suite in tests/contracts.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 __all__ = ["Entry", "Index", "Runner", "SessionRow", "Snapshot", "Store", "Waiting"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One fact of a session's log.
+class Entry(NamedTuple):
+    """One fact of a session's log. A tuple, because logs hold many and a frozen dataclass takes four times as long.
 
     seq: 0, 1, 2 ... without gaps. at: ISO 8601 UTC. fact: encoded, one JSON object.
     hash: 32 bytes, sha256 over the previous entry's hash (32 zero bytes before the first), session_id, seq, at
