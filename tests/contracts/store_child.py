@@ -55,14 +55,13 @@ async def hold(store: Store, _: str) -> None:
 
 
 async def hold_and_fork(store: Store, _: str) -> None:
-    """Be a runner with a child process that outlives it; the child's id is said after the runner's."""
+    """Be a runner with a child process that outlives it, and that says its own id once it runs."""
     async with store.runner() as runner:
-        child = os.fork()
-        if child == 0:
+        say(runner.id)
+        if os.fork() == 0:
+            say(os.getpid())
             told()
             os._exit(0)
-        say(runner.id)
-        say(child)
         await asyncio.to_thread(told)
 
 

@@ -265,7 +265,7 @@ def test_a_host_that_starts_picks_up_what_a_dead_one_left(new_store: Callable[[]
 
         bank, store = Bank(), new_store()
         agents = {"ops": says([call("c1", to="ann")], "done", tools=[bank.tool(idempotent=True)])}
-        dying = CrashingStore(store, 3)
+        dying = CrashingStore(store, 4)
         trouble: list[BaseException] = []
         host = Host(dying, agents, on_trouble=lambda _, problem: trouble.append(problem))
         session_id, request = await asked(host)

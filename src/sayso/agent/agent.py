@@ -188,8 +188,8 @@ class Agent:
         self._run = run
         task = run.start(begin)
         await asyncio.wait([task, run.accepted], return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            task.result()
+        if not run.accepted.done():
+            task.result()  # it was refused
         return task
 
     async def load(self) -> None:

@@ -5,6 +5,7 @@ and the toolkit; no store, no model.
 """
 
 import json
+from datetime import UTC, datetime, timedelta
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from sayso.permission.rule import PermissionBehavior, PermissionRule
 from sayso.reply.digest import digest_of, question_digest
 from sayso.reply.effect import JudgeCall
 from sayso.reply.fact import CallJudged
-from sayso.reply.part import Asked, Call, Offer, Shown
+from sayso.reply.part import Asked, Call, Offer, Rule, Shown
 from sayso.reply.state import Approval, At, CallAt, Session
 from sayso.reply.transcript import as_rule, permission_rule
 from sayso.state import permission_context
@@ -94,10 +95,16 @@ class Judge:
     def engine(self, session: Session) -> PermissionEngine:
         """The engine under the session's rules and the policy of this moment."""
         policy = self._in_force()
+        time = now()
+        session = replace(session, rules=live) if (live := _living(session, time)) is not None else session
         cached = self._engine
         if cached is not None:
             of, under, engine = cached
-            same = of.rules is session.rules and of.mode == session.mode and of.directories is session.directories
+            same = (
+                (of.rules is session.rules or of.rules == session.rules)
+                and of.mode == session.mode
+                and of.directories is session.directories
+            )
             if same and under is policy:
                 return engine
         engine = PermissionEngine(permission_context(session), policy=policy)
@@ -134,8 +141,6 @@ class Judge:
         """When a question put now counts as unanswered."""
         if self._expires_after is None:
             return None
-        from datetime import UTC, datetime, timedelta
-
         return (datetime.now(UTC) + timedelta(seconds=self._expires_after)).isoformat(timespec="milliseconds")
 
     async def _holder(
@@ -156,6 +161,14 @@ class Judge:
                     if judged.behavior is PermissionBehavior.ALLOW:
                         return c.call.id
         return None
+
+
+def _living(session: Session, time: str) -> tuple[Rule, ...] | None:
+    """The session's rules without those whose time is over; None where that is all of them."""
+    if all(r.expires_at is None for r in session.rules):
+        return None
+    at = datetime.fromisoformat(time)
+    return tuple(r for r in session.rules if r.expires_at is None or datetime.fromisoformat(r.expires_at) > at)
 
 
 def _offered(c: CallAt) -> list[PermissionRule]:

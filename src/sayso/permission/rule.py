@@ -20,6 +20,7 @@ class PermissionRule(BaseModel):
 
     rule_content: for Bash a command pattern, for file tools a gitignore-like glob, for any other tool a JSON
         object of argument patterns; None matches every call of the tool. The language is in docs/rules.md.
+    expires_at: ISO 8601 with UTC offset; from then on a session's rule counts no more. None is for ever.
     source: where the rule comes from, for people: `session`, `user`, `project`, a file name.
     """
 
@@ -29,3 +30,4 @@ class PermissionRule(BaseModel):
     rule_content: str | None = None
     behavior: PermissionBehavior
     source: str = "session"
+    expires_at: str | None = None

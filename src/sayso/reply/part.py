@@ -101,6 +101,7 @@ class Rule(Struct, frozen=True, kw_only=True, omit_defaults=True):
     content: str | None
     behavior: Literal["allow", "deny", "ask"]
     source: str = "session"
+    expires_at: str | None = None
 
 
 class Offer(Struct, frozen=True, kw_only=True):

@@ -72,13 +72,18 @@ def permission_rule(rule: Rule) -> PermissionRule:
         rule_content=rule.content,
         behavior=PermissionBehavior(rule.behavior),
         source=rule.source,
+        expires_at=rule.expires_at,
     )
 
 
 def as_rule(rule: PermissionRule, source: str | None = None) -> Rule:
     """A published rule in the log's language."""
     return Rule(
-        tool=rule.tool_name, content=rule.rule_content, behavior=rule.behavior.value, source=source or rule.source
+        tool=rule.tool_name,
+        content=rule.rule_content,
+        behavior=rule.behavior.value,
+        source=source or rule.source,
+        expires_at=rule.expires_at,
     )
 
 

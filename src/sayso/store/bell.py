@@ -37,11 +37,12 @@ class Bell:
         """Ring this one bell; from any thread of this process."""
         _write(self._writer)
 
-    def hear(self, timeout: float) -> None:
-        """Return once it rang, or after `timeout` seconds."""
-        if self._poll.poll(timeout * 1000):
-            # A pipe holds 64 KiB at most; one read silences it.
-            os.read(self._reader, 1 << 16)
+    def hear(self, timeout: float) -> bool:
+        """Return True once it rang, or False after `timeout` seconds."""
+        if not self._poll.poll(timeout * 1000):
+            return False
+        os.read(self._reader, 1 << 16)  # whatever a pipe holds, as a rule; more would only ring again
+        return True
 
     def close(self) -> None:
         """Take it down."""

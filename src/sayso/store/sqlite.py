@@ -156,7 +156,7 @@ class SQLiteStore:
         self._writer.close()
         self._listener.close()
         self._readers.shutdown(wait=True)
-        self._file.close()
+        self._file.close_idle()
 
     async def _ask(
         self, question: Callable[Concatenate[apsw.Connection, _P], _T], *args: _P.args, **kwargs: _P.kwargs

@@ -125,8 +125,8 @@ class SQLiteFile:
         link.connection.close()
         return self.open()
 
-    def close(self) -> None:
-        """Close the connections that were lent and came back."""
+    def close_idle(self) -> None:
+        """Close the connections that were lent and came back; the next question opens a new one."""
         while self._idle:
             self._idle.pop().connection.close()
 

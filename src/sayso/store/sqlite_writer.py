@@ -130,8 +130,10 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if not sound:
-                # After a failed write or sync only a new connection knows what the file holds.
+                # After a failed write or sync only a new connection knows what the file holds, and as long as one
+                # connection stays, SQLite keeps what it believed of the file (that it is read-only, for instance).
                 self._drop_link()
+                self._file.close_idle()
         return outcomes
 
     def _connection(self) -> apsw.Connection:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sayso.ids import new_id
-from sayso.message import DataBlock, TextBlock, ToolResultState
+from sayso.message import DataBlock, TextBlock, ToolResultBlock, ToolResultState
 from sayso.request import Preview
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from sayso.permission.context import PermissionContext
     from sayso.permission.decision import PermissionDecision
     from sayso.permission.rule import PermissionRule
@@ -57,12 +59,15 @@ class ToolBase:
     """A tool. Subclass it, set the class attributes, write `__call__`.
 
     name, description, input_schema: what the model is told; the input is validated against the schema first.
+    arguments: a pydantic adapter of the input, if there is one: then it validates (strictly, as JSON) and is faster
+        than the schema, which should be made from it: `input_schema = schema_of(arguments)`.
     is_read_only: it changes nothing anywhere; it may run without asking and again after a crash.
     is_concurrency_safe: calls beside each other in one message may run together.
     is_external_tool: it runs outside: a call pauses the reply until somebody returns its result.
     request_kind: what a call of an external tool waits for: a result, or (`ask`) a person's answers to its questions.
     metadata_schema: JSON schema that an external result's `metadata` must fit on success.
     idempotent: running it twice with one input is as running it once; it may run again after a crash.
+    output_limit: characters of a result's text that are kept; of a longer one the middle is cut.
     """
 
     name: str = ""
@@ -74,8 +79,10 @@ class ToolBase:
     request_kind: Literal["external", "ask"] = "external"
     metadata_schema: dict[str, Any] | None = None
     idempotent: bool = False
+    arguments: TypeAdapter[Any] | None = None
+    output_limit: int = 30_000
 
-    def __call__(self, **tool_input: Any) -> ToolOutput | Awaitable[ToolOutput]:
+    def __call__(self, *args: Any, **tool_input: Any) -> ToolOutput | Awaitable[ToolOutput]:
         """Do it. Plain, async, or an async generator of chunks; an exception becomes a result in state `error`."""
         raise NotImplementedError(f"tool {self.name!r} has no __call__; external tools are never called")
 
@@ -110,3 +117,18 @@ class ToolBase:
     async def verify(self, tool_input: dict[str, Any]) -> Verified:
         """Whether a call whose runner was lost did happen."""
         return Verified(outcome="unknown")
+
+    def check_result(self, tool_input: dict[str, Any], result: ToolResultBlock) -> None:
+        """Refuse a result from outside that does not fit; called for external tools, before anything is stored.
+
+        Default: on success, `metadata` must fit `metadata_schema`. Raises InvalidAnswer.
+        """
+        from sayso.tool.schema import check_metadata
+
+        check_metadata(self, result)
+
+    def recall(self, result: ToolResultBlock) -> None:
+        """A finished result of this tool, from the log of a session that goes on in this process."""
+
+    def beside(self, tools: Sequence[ToolBase]) -> None:
+        """Called when it is put into a toolkit, with the tools already there, so that they may share what they know."""

@@ -1,0 +1,257 @@
+"""`sayso inbox`, `answer`, `sessions`, `log`: what waits, what was said, from any process over the store.
+
+Owns how these read; the rules of answering are the host's. Never prompts.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from sayso.cli import Exit
+from sayso.cli.driver import whoami
+from sayso.cli.saved import state_home
+from sayso.errors import BrokenLog, NotWaiting, Refused, SaysoError, UnknownCall
+from sayso.host import Host, about
+from sayso.reply.codec import decode
+from sayso.reply.part import Said, Text
+from sayso.request import Answer, Request
+from sayso.store import SQLiteStore
+from sayso.store.base import Store
+from sayso.visible import visible
+
+__all__ = ["default_store", "run"]
+
+
+def default_store() -> Path:
+    """The file of the sessions of `sayso chat`: `$SAYSO_STORE`, else `sessions.db` among what Sayso keeps."""
+    named = os.environ.get("SAYSO_STORE")
+    return Path(named) if named else state_home() / "sessions.db"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out one of the commands; gives the exit code."""
+    do = {"inbox": _inbox, "answer": _answer, "sessions": _sessions, "log": _log}[options.command]
+    try:
+        return asyncio.run(_with_store(options, do))
+    except SaysoError as exc:
+        print(visible(f"sayso: {exc}"), file=sys.stderr)
+        return Exit.ERROR
+
+
+async def _with_store(options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Awaitable[int]]) -> int:
+    path = Path(options.store) if options.store else default_store()
+    store = SQLiteStore(path)
+    try:
+        return await do(store, options)
+    finally:
+        await store.close()
+
+
+def _say(text: str = "") -> None:
+    print(visible(text))
+
+
+# -- what waits --------------------------------------------------------------------------------------
+
+
+async def _inbox(store: Store, options: argparse.Namespace) -> int:
+    host = Host(store, {"none": _no_agent})
+    requests = await host.pending(session_id=options.session, kind=options.kind, tool=options.tool, limit=options.limit)
+    if options.json:
+        for request in requests:
+            print(request.model_dump_json())
+        return Exit.DONE
+    for request in requests:
+        _show(request)
+    if not requests:
+        _say("Nothing waits.")
+        return Exit.DONE
+    _say(f"Answer with: sayso answer {requests[0].id} --yes | --no --reason TEXT | --edit JSON | --rule N")
+    return Exit.DONE
+
+
+def _no_agent(store: Store, session_id: str) -> Any:
+    raise RuntimeError("listing requests needs no agent")
+
+
+def _show(request: Request) -> None:
+    doubt = "  IT MAY HAVE RUN ALREADY" if request.in_doubt else ""
+    _say(f"{request.id}  {request.kind}  {request.tool}  since {request.created_at}{doubt}")
+    _say(f"    session {request.session_id} of {' > '.join(request.path)}")
+    if request.why:
+        _say(f"    why: {request.why}")
+    shown = request.preview.text if request.preview else request.input
+    for line in shown.splitlines()[:40]:
+        _say(f"    | {line}")
+    if request.preview and request.preview.cwd:
+        _say(f"    in {request.preview.cwd}")
+    for n, offer in enumerate(request.suggested_rules, 1):
+        _say(f"    rule {n}: {offer.matches}")
+    if request.expires_at:
+        _say(f"    expires {request.expires_at}")
+    _say()
+
+
+# -- answering ---------------------------------------------------------------------------------------
+
+
+async def _answer(store: Store, options: argparse.Namespace) -> int:
+    row = await store.find(options.id)
+    if row is None:
+        raise NotWaiting(f"no request {options.id!r} waits: it was answered, it expired, or it never was")
+    request = next(r for r in await _pending(store, row.session_id) if r.id == options.id)
+    try:
+        answer = _as_answer(request, options)
+    except ValueError as exc:
+        print(visible(f"sayso: {exc}"), file=sys.stderr)
+        return Exit.USAGE
+    host = Host(store, {"sayso": _assistant(store, await about(store, row.session_id))}, drives=options.drive)
+    await host.answer(answer, by=whoami(), via="cli")
+    _say(f"{answer.decision}: {request.tool} {request.input}")
+    if not options.drive:
+        return Exit.DONE
+    await host.settled()
+    state = await host.session(row.session_id)
+    said = state.context[-1]
+    if said.get_text_content():
+        _say(said.get_text_content())
+    waiting = await _pending(store, row.session_id)
+    for other in waiting:
+        _show(other)
+    await host.close()
+    if said.error is not None:
+        print(visible(f"sayso: {said.error.message}"), file=sys.stderr)
+        return Exit.ERROR
+    return Exit.WAITING if waiting else Exit.DONE
+
+
+async def _pending(store: Store, session_id: str) -> list[Request]:
+    return await Host(store, {"none": _no_agent}).pending(session_id=session_id, limit=100)
+
+
+def _as_answer(request: Request, options: argparse.Namespace) -> Answer:
+    """The options as an answer. Raises ValueError where they do not fit the request."""
+    rule_ids = []
+    if options.rule is not None:
+        if not 1 <= options.rule <= len(request.suggested_rules):
+            raise ValueError(f"--rule {options.rule}: the request offers {len(request.suggested_rules)} rules")
+        rule_ids = [request.suggested_rules[options.rule - 1].id]
+    decision = "reject" if options.no else "dismiss" if options.dismiss else "approve"
+    answers = None
+    if options.answers is not None:
+        answers = json.loads(options.answers)
+    if answers is not None or options.output is not None:
+        decision = "answer"
+    return Answer(
+        request_id=request.id,
+        digest=options.digest or request.digest,
+        decision=decision,  # type: ignore[arg-type]
+        edited_input=options.edit,
+        rule_ids=rule_ids,
+        reason=options.reason,
+        answers=answers,
+        output=options.output,
+    )
+
+
+def _assistant(store: Store, notes: dict[str, str]) -> Any:
+    """The builder of the chat's own agent, in the folder and with the model of the session."""
+
+    def build(store: Store, session_id: str) -> Any:
+        from sayso.cli.choice import chat_agent, chosen_model, connected, policy_for, toolkit_for
+
+        cwd = Path(notes.get("cwd", os.getcwd()))
+        model = connected(chosen_model(os.environ.get("SAYSO_MODEL") or notes.get("model"), os.environ))
+        return chat_agent(model, toolkit_for(cwd), cwd, policy=policy_for(cwd), store=store, session_id=session_id)
+
+    return build
+
+
+# -- what was said -----------------------------------------------------------------------------------
+
+
+async def _sessions(store: Store, options: argparse.Namespace) -> int:
+    rows = await store.sessions(state=options.state, limit=options.limit)
+    for row in rows:
+        if options.json:
+            print(json.dumps({name: getattr(row, name) for name in row.__slots__}))
+        else:
+            _say(f"{row.session_id}  {row.state:8} {row.updated_at}  {row.agent}: {row.title}")
+    if not rows and not options.json:
+        _say("There are no sessions.")
+    return Exit.DONE
+
+
+async def _log(store: Store, options: argparse.Namespace) -> int:
+    if options.id == "verify":
+        return await _verify(store, options)
+    entries = await store.read(options.id)
+    if not entries:
+        raise UnknownCall(f"there is no session {options.id!r}; list them with: sayso sessions")
+    for entry in entries:
+        if options.json:
+            fact = json.loads(entry.fact)
+            print(json.dumps({"seq": entry.seq, "at": entry.at, "hash": entry.hash.hex(), "fact": fact}))
+        else:
+            _say(f"{entry.seq:5}  {entry.at}  {_sentence(decode(entry.fact))}")
+    return Exit.DONE
+
+
+async def _verify(store: Store, options: argparse.Namespace) -> int:
+    """Check the hash chain of one session, or of all."""
+    from sayso.store.chain import verify
+
+    ids = [options.session] if options.session else [s async for s in _all(store)]
+    bad = 0
+    for session_id in ids:
+        entries = await store.read(session_id)
+        broken = verify(entries)
+        try:
+            for entry in entries:
+                decode(entry.fact)
+        except (BrokenLog, Refused) as exc:
+            _say(f"{session_id}: {exc}")
+            bad += 1
+            continue
+        if broken is not None:
+            _say(f"{session_id}: entry {broken} was changed, removed or inserted")
+            bad += 1
+    _say(f"{len(ids)} sessions checked, {bad} broken")
+    return Exit.ERROR if bad else Exit.DONE
+
+
+async def _all(store: Store) -> Any:
+    after: str | None = None
+    while rows := await store.sessions(after=after, limit=500):
+        for row in rows:
+            yield row.session_id
+        after = rows[-1].session_id
+
+
+def _sentence(fact: Any) -> str:
+    """One line on a fact: its name, then what it says."""
+    name = type(fact).__name__
+    parts: list[str] = []
+    for field in fact.__struct_fields__:
+        value = getattr(fact, field)
+        if field == "at" or value in (None, "", (), {}):
+            continue
+        parts.append(f"{field}={_short(value)}")
+    return f"{name}  {' '.join(parts)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Said):
+        value = " ".join(p.text for p in value.parts if isinstance(p, Text))
+    elif isinstance(value, tuple):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    elif hasattr(value, "__struct_fields__"):
+        shown = (f for f in value.__struct_fields__ if f != "at" and getattr(value, f) not in (None, "", (), {}))
+        return type(value).__name__ + "(" + " ".join(f"{f}={_short(getattr(value, f))}" for f in shown) + ")"
+    text = " ".join(str(value).split())
+    return text if len(text) <= 120 else text[:117] + "..."
