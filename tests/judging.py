@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sayso.permission.shell.units import shell_units
-
 from sayso.permission import (
     AdditionalWorkingDirectory,
     PermissionBehavior,
@@ -19,6 +17,7 @@ from sayso.permission import (
     PermissionRule,
 )
 from sayso.permission.files import denied_globs, file_unit, search_unit
+from sayso.permission.shell.units import shell_units
 from sayso.permission.unit import Unit
 from sayso.tool.base import ToolBase
 

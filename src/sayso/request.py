@@ -73,11 +73,11 @@ class Request(BaseModel):
 class Answer(BaseModel):
     """One person's answer to a request.
 
-    request_id, digest: the request, and what of it they saw. decision: `approve` or `reject` a confirmation, `answer` the
-    questions of an `ask` or give an external result, `dismiss` without answering.
+    request_id, digest: the request, and what of it they saw. decision: `approve` or `reject` a confirmation,
+    `answer` the questions of an `ask` or give an external result, `dismiss` without answering.
     edited_input: the arguments they want instead, as JSON text. rule_ids: ids of offered rules they accept.
-    reason: for the model, when rejected. answers: of an `ask`: question, selected, other. output, metadata, failed: of an
-    external result.
+    reason: for the model, when rejected. answers: of an `ask`: question, selected, other.
+    output, metadata, failed: of an external result.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")

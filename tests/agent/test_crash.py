@@ -2,11 +2,10 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from worlds import Bank, Outside, agent_with, answer, call, results_in
 
 from sayso.agent import Agent
 from sayso.event import (
@@ -17,9 +16,11 @@ from sayso.event import (
     UserConfirmResultEvent,
 )
 from sayso.message import Msg, ToolCallBlock, ToolResultBlock, ToolResultState
+from sayso.model.base import ModelStream, ToolSchema
 from sayso.store import MemoryStore
 from sayso.testing import Crash, CrashingStore
 from sayso.tool import FunctionTool
+from worlds import Bank, Outside, agent_with, answer, call, results_in
 
 
 class Script:
@@ -30,7 +31,7 @@ class Script:
     def __init__(self, *rounds: Any) -> None:
         self.rounds = rounds
 
-    async def respond(self, messages: list[Msg], tools: Any) -> Any:
+    async def respond(self, messages: Sequence[Msg], tools: Sequence[ToolSchema]) -> ModelStream:
         from sayso.message import TextBlock
         from sayso.model.base import ModelResponse
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from worlds import Bank, Outside, call, results_in
 
 from sayso.agent import Agent
 from sayso.errors import InvalidAnswer, NotWaiting, Parked, Refused, StaleAnswer
@@ -19,6 +18,7 @@ from sayso.store import MemoryStore, SQLiteStore
 from sayso.store.base import Store
 from sayso.testing import ScriptedModel
 from sayso.tool import AskUser
+from worlds import Bank, Outside, call, results_in
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -21,7 +21,7 @@ from sayso.permission.unit import CallUnit, OpaqueUnit, Unit
 from sayso.tool.base import ToolBase
 
 ALLOW, ASK, DENY = PermissionBehavior.ALLOW, PermissionBehavior.ASK, PermissionBehavior.DENY
-PAYMENT = {"to": "bob", "amount": 1}
+PAYMENT: dict[str, Any] = {"to": "bob", "amount": 1}
 
 
 class Opinionated(Pay):

@@ -1,6 +1,7 @@
-"""The planted bugs of mutants.py have their places. Running them takes minutes: `python tests/permission/mutants.py`."""
+"""The planted bugs of mutants.py have their places. To run them, which takes minutes: see that file."""
 
 import pytest
+
 from permission.mutants import MUTANTS, PACKAGE, Mutant
 
 

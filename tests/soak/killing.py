@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from sayso.agent import Agent
 from sayso.errors import Conflict, Refused
 from sayso.host import Host
 from sayso.message import Msg, TextBlock, ToolCallBlock, ToolResultBlock
-from sayso.model.base import ModelResponse
+from sayso.model.base import ModelResponse, ModelStream, ToolSchema
 from sayso.request import Answer, Request
 from sayso.store import SQLiteStore
 from sayso.store.base import Store
@@ -50,7 +51,7 @@ class TwoPayments:
 
     model_name = "two-payments"
 
-    async def respond(self, messages: list[Msg], tools: Any) -> Any:
+    async def respond(self, messages: Sequence[Msg], tools: Sequence[ToolSchema]) -> ModelStream:
         seen = sum(isinstance(b, ToolResultBlock) for m in messages for b in m.content)
         if seen >= 2:
             yield ModelResponse([TextBlock(text="done")])

@@ -1,5 +1,6 @@
 """The locks by which a runner's process proves that it lives."""
 
+import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,13 @@ def test_asking_does_not_disturb_a_living_runner(tmp_path: Path) -> None:
     with hold(tmp_path) as runner:
         assert [is_held(tmp_path, runner.id) for _ in range(3)] == [True] * 3
         assert runner.alive
+
+
+def test_two_that_ask_at_once_do_not_take_each_other_for_the_runner(tmp_path: Path) -> None:
+    dead = dead_runner(tmp_path)
+    with (tmp_path / f"{dead}.lock").open() as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # as the other one does while it asks
+        assert not is_held(tmp_path, dead)
 
 
 def test_the_file_of_a_dead_runner_proves_nothing_and_goes_when_the_next_one_comes(tmp_path: Path) -> None:

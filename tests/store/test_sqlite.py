@@ -93,7 +93,7 @@ def test_everybody_who_waits_for_a_commit_is_told_that_the_disk_is_full(tmp_path
 def test_an_append_that_could_not_be_synced_is_not_acknowledged(tmp_path: Path, disk: Disk) -> None:
     async def story() -> None:
         store = SQLiteStore(tmp_path / "log.db")
-        await add(store, "s", b"a")
+        await add(store, "s", b"a", at=0)
         disk.breaks = True
         with pytest.raises(StoreError, match=r"log.db: .*the disk broke"):
             await add(store, "s", b"b", at=1)

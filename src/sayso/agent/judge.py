@@ -5,8 +5,8 @@ and the toolkit; no store, no model.
 """
 
 import json
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -152,15 +152,25 @@ class Judge:
         mine = next((c for c in session.reply.calls if c.call.id == call.id), None)
         if mine is None or mine.approval is not None:
             return None
-        for c in session.reply.calls:
-            if c.call.id == call.id:
-                return None
-            if c.batch == mine.batch and c.at is At.ASKED and c.call.tool == call.tool:
-                for rule in _offered(c):
-                    judged = await self.engine(session).judge(tool, tool_input, extra=(rule,))
-                    if judged.behavior is PermissionBehavior.ALLOW:
-                        return c.call.id
+        offering = {
+            c.call.id: _offered(c)
+            for c in session.reply.calls[: session.reply.calls.index(mine)]
+            if c.batch == mine.batch and c.at is At.ASKED and c.call.tool == call.tool
+        }
+        every = {(r.tool_name, r.rule_content): r for rules in offering.values() for r in rules}
+        # All at once first: twenty questions of one message would otherwise cost two hundred judgements.
+        if not every or not await self._allows(session, tool, tool_input, every.values()):
+            return None
+        for call_id, rules in offering.items():
+            if await self._allows(session, tool, tool_input, rules):
+                return call_id
         return None
+
+    async def _allows(
+        self, session: Session, tool: ToolBase, tool_input: dict[str, Any], rules: Iterable[PermissionRule]
+    ) -> bool:
+        judged = await self.engine(session).judge(tool, tool_input, extra=tuple(rules))
+        return judged.behavior is PermissionBehavior.ALLOW
 
 
 def _living(session: Session, time: str) -> tuple[Rule, ...] | None:

@@ -25,7 +25,7 @@ class PermissionMode(StrEnum):
 
 
 class AdditionalWorkingDirectory(BaseModel):
-    """A directory, besides the tool's own cwd, in which file edits count as inside."""
+    """A directory, besides the process's own, in which file edits count as inside."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 

@@ -14,9 +14,9 @@ from sayso.permission.context import PermissionContext, PermissionMode
 from sayso.permission.decision import PermissionDecision
 from sayso.permission.index import RuleIndex, Tables
 from sayso.permission.judge import Judge
-from sayso.permission.path import home_directory
+from sayso.permission.path import home_directory, inside
 from sayso.permission.rule import PermissionBehavior, PermissionRule
-from sayso.permission.setting import JudgedTool, Setting, UnitVerdict, cite
+from sayso.permission.setting import JudgedTool, Setting, UnitVerdict, cite, overrides
 from sayso.permission.unit import OpaqueUnit, Unit
 from sayso.permission.validation import check_rule
 
@@ -26,7 +26,7 @@ ALLOW, ASK, DENY = PermissionBehavior.ALLOW, PermissionBehavior.ASK, PermissionB
 # A tool's own check may look something up; one that takes longer than a person would wait counts as failed.
 CHECK_SECONDS = 5.0
 # More parts than anybody would read; judging that many takes about 20 ms.
-MOST_UNITS = 512
+MOST_UNITS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class PermissionEngine:
         behavior, reason = self.settle(judgement, confirmed=confirmed)
         suggested = None
         if behavior is ASK and not judgement.safety and not judgement.failed:
-            suggested = await self._suggestions(tool, tool_input, judgement, policy)
+            suggested = self._suggestions(tool, tool_input, judgement, policy)
         return PermissionDecision(
             behavior=behavior,
             message=_message(tool.name, behavior, reason),
@@ -125,7 +125,7 @@ class PermissionEngine:
         policy: PermissionContext | None = None,
         extra: Sequence[PermissionRule] = (),
     ) -> Judgement:
-        """The verdicts before a person's yes and before `dont_ask`, as if the allow rules `extra` were there too."""
+        """The verdicts, before a person's yes and before `dont_ask`, as if the allow rules `extra` were there too."""
         try:
             return await self._judge(tool, tool_input, policy or self.policy, extra)
         except Exception as error:
@@ -142,8 +142,10 @@ class PermissionEngine:
         if (rule := tables.table(DENY, tool.name).every) is not None:
             return Judgement(DENY, cite(rule))
         under = self.context if policy is None else merged(self.context, policy)
-        async with asyncio.timeout(CHECK_SECONDS):
-            opinion = await tool.check_permissions(tool_input, under)
+        opinion = None
+        if overrides(tool, "check_permissions"):
+            async with asyncio.timeout(CHECK_SECONDS):
+                opinion = await tool.check_permissions(tool_input, under)
         updated = None if opinion is None else opinion.updated_input
         if opinion is not None and opinion.behavior is DENY:
             return Judgement(DENY, _opinion(opinion), updated_input=updated)
@@ -163,11 +165,16 @@ class PermissionEngine:
             return _failed(error)
 
     def judge_units(
-        self, tool: JudgedTool, units: Sequence[Unit], *, policy: PermissionContext | None = None
+        self,
+        tool: JudgedTool,
+        units: Sequence[Unit],
+        *,
+        policy: PermissionContext | None = None,
+        extra: Sequence[PermissionRule] = (),
     ) -> Judgement:
-        """Judge units that are at hand, as if `tool` had said that they are what a call does."""
+        """Judge units as what a call of `tool` would do, as if the allow rules `extra` were there too."""
         policy = policy or self.policy
-        return self._strictest(tool, units, self._index.now(self._contexts(policy)), policy, None)
+        return self._strictest(tool, units, self._index.now(self._contexts(policy), extra), policy, None)
 
     def _contexts(self, policy: PermissionContext | None) -> tuple[PermissionContext, ...]:
         return (self.context,) if policy is None else (self.context, policy)
@@ -200,26 +207,29 @@ class PermissionEngine:
         self, tool: JudgedTool, tables: Tables, policy: PermissionContext | None, opinion: PermissionDecision | None
     ) -> Judge:
         base = os.fspath(getattr(tool, "cwd", None) or os.getcwd())
-        further = {} if policy is None else policy.working_directories
+        home = self._home or home_directory()
+        added = {**self.context.working_directories, **({} if policy is None else policy.working_directories)}
+        here = os.getcwd()
         return Judge(
             Setting(
                 tables=tables,
                 tool=tool,
                 mode=self.context.mode,
                 base=base,
-                home=self._home or home_directory(),
-                directories=[base, *self.context.working_directories, *further],
+                home=home,
+                # A service runs in `/`, a login shell's parent in /home: that says nothing of what may be edited.
+                directories=list(added) if here != home and inside(home, here) else [here, *added],
                 opinion=opinion,
             )
         )
 
-    async def _suggestions(
+    def _suggestions(
         self, tool: JudgedTool, tool_input: dict[str, Any], judgement: Judgement, policy: PermissionContext | None
     ) -> list[PermissionRule]:
         from sayso.permission.suggest import suggestions
 
         try:
-            return await suggestions(self, tool, tool_input, judgement, policy)
+            return suggestions(self, tool, tool_input, judgement, policy)
         except Exception:
             return []
 
@@ -229,7 +239,9 @@ def merged(context: PermissionContext, policy: PermissionContext) -> PermissionC
     tables: dict[PermissionBehavior, dict[str, list[PermissionRule]]] = {}
     for behavior in PermissionBehavior:
         own, other = context.rules(behavior), policy.rules(behavior)
-        tables[behavior] = {name: [*own.get(name, ()), *other.get(name, ())] for name in {**own, **other}}
+        tables[behavior] = {**own, **other}
+        for name in own.keys() & other.keys():
+            tables[behavior][name] = [*own[name], *other[name]]
     return PermissionContext.model_construct(
         mode=context.mode,
         working_directories={**policy.working_directories, **context.working_directories},

@@ -11,6 +11,7 @@ from typing import Any
 from sayso.permission.context import PermissionContext
 from sayso.permission.decision import PermissionDecision
 from sayso.permission.engine import PermissionEngine
+from sayso.permission.path import home_directory
 from sayso.permission.rule import PermissionBehavior, PermissionRule
 from sayso.permission.setting import FILE_TOOLS, UnitVerdict
 from sayso.permission.unit import CallUnit, CommandUnit, FileUnit, OpaqueUnit, Unit
@@ -51,7 +52,7 @@ class _Shell:
     """A shell tool that only says what a command would do."""
 
     cwd: str
-    home: str | None
+    home: str
     name: str = "Bash"
     is_read_only: bool = False
     is_external_tool: bool = False
@@ -64,7 +65,8 @@ class _Shell:
         from sayso.permission.shell.units import shell_units
 
         workspace = [self.cwd, *context.working_directories]
-        return shell_units(tool_input["command"], cwd=self.cwd, home=self.home, workspace=workspace)
+        command = tool_input["command"]
+        return shell_units(command, cwd=self.cwd, home=self.home, workspace=workspace, exported=os.environ)
 
     async def check_permissions(self, tool_input: dict[str, Any], context: Any) -> PermissionDecision | None:
         return None
@@ -85,7 +87,7 @@ def explain(
     home: str | None = None,
 ) -> Explanation:
     """What the engine says of a Bash command in `cwd`, and why, part by part. Runs nothing and raises nothing."""
-    tool = _Shell(os.path.realpath(cwd), home)
+    tool = _Shell(os.path.realpath(cwd), home or home_directory())
     engine = PermissionEngine(context, policy=policy, home=home)
     judgement = engine.judge_call(tool, {"command": command})
     behavior, reason = engine.settle(judgement)
@@ -103,7 +105,7 @@ def _what(verdict: UnitVerdict) -> str:
             settings = "".join(f"{name}={word.source} " for name, word in unit.assignments)
             return f"runs {settings}{words}" if words else f"sets {settings.strip()}"
         case FileUnit() as unit:
-            return f"{_DOES[unit.op]} {unit.source or unit.path or 'an unknown path'}"
+            return f"{_DOES[unit.op]} {unit.path or unit.source or 'an unknown path'}"
         case OpaqueUnit() as unit:
             return f"is not understood: {unit.source}" if unit.source else "is not understood"
         case CallUnit():

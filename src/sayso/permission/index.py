@@ -85,17 +85,30 @@ class Tables:
         extra: Sequence[PermissionRule] = (),
     ) -> None:
         self._made = made
-        self._contexts = contexts
+        self._of = {
+            PermissionBehavior.ALLOW: [context.allow_rules for context in contexts if context.allow_rules],
+            PermissionBehavior.DENY: [context.deny_rules for context in contexts if context.deny_rules],
+            PermissionBehavior.ASK: [context.ask_rules for context in contexts if context.ask_rules],
+        }
+        self._forbidding = [*self._of[PermissionBehavior.DENY], *self._of[PermissionBehavior.ASK]]
         self._seen: dict[Key, Table] = {}
         self._extra = extra
 
     def table(self, behavior: PermissionBehavior, tool: str) -> Table:
         """The rules of one behaviour for one tool."""
+        if not self._of[behavior]:
+            return _EMPTY[behavior]
         key = (behavior, tool)
         found = self._seen.get(key)
         if found is None:
             found = self._seen[key] = self._current(key)
         return found
+
+    def forbid(self, tools: Sequence[str]) -> bool:
+        """Whether there is a deny or ask rule for one of these tools."""
+        if not self._forbidding:
+            return False
+        return any(of_context.get(tool) for of_context in self._forbidding for tool in tools)
 
     def allowing(self, tool: str) -> tuple[Table, ...]:
         """The allow rules for one tool."""
@@ -106,7 +119,7 @@ class Tables:
 
     def _current(self, key: Key) -> Table:
         behavior, tool = key
-        lists = [of_tool for c in self._contexts if (of_tool := c.rules(behavior).get(tool))]
+        lists = [of_tool for of_context in self._of[behavior] if (of_tool := of_context.get(tool))]
         if not lists:
             return _EMPTY[behavior]
         made = self._made.get(key)

@@ -9,7 +9,7 @@ and commands. Knows nothing of how rules are found (index.py).
 from sayso.permission.index import ArgumentRules
 from sayso.permission.judge_file import FileJudge
 from sayso.permission.rule import PermissionBehavior, PermissionRule
-from sayso.permission.setting import FILE_TOOLS, JudgedTool, Setting, UnitVerdict, by_rule, refused
+from sayso.permission.setting import FILE_TOOLS, Setting, UnitVerdict, by_rule, overrides, refused
 from sayso.permission.unit import CallUnit, CommandUnit, FileUnit, OpaqueUnit, Unit
 
 __all__ = ["Judge"]
@@ -66,7 +66,7 @@ class Judge:
             if not table.rules:
                 continue
             arguments = table.arguments
-            if _has_own_rules(self._s.tool):
+            if overrides(self._s.tool, "match_rule"):
                 answers = [(self._s.tool.match_rule(rule.rule_content, unit.tool_input), rule) for rule in table.rules]
                 if (own := next((rule for yes, rule in answers if yes), None)) is not None:
                     return True, own
@@ -83,14 +83,9 @@ class Judge:
         if self._s.exploring:
             return refused(unit, "what is not understood")
         if not self._s.bypassing:
-            return UnitVerdict(unit, ASK, f"not understood: {unit.why}")
+            return UnitVerdict(unit, ASK, f"not understood: {unit.why}", safety=True)
         for behavior in (DENY, ASK):
             for tool in (self._s.tool.name, *FILE_TOOLS):
                 if rules := self._s.tables.table(behavior, tool).rules:
                     return by_rule(unit, rules[0], certain=False)
         return UnitVerdict(unit, ALLOW, "mode bypass")
-
-
-def _has_own_rules(tool: JudgedTool) -> bool:
-    """Whether the tool says itself what a rule covers; the default of the protocol never does."""
-    return getattr(type(tool).match_rule, "__module__", None) != "sayso.tool.base"

@@ -6,6 +6,7 @@ edited are the shell package's.
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sayso.permission.judge_file import FileJudge
 from sayso.permission.path import is_sink
@@ -36,7 +37,7 @@ class CommandJudge:
         proof = prove(unit) if unit.needs_cover or self._s.guards_files else None
         edits = edit_units(unit) if proof is None else None
         touched: Sequence[FileUnit] = proof.reads if proof is not None else edits or ()
-        found = self._forbidden_command(unit, touched, known=proof is not None or edits is not None)
+        found = self._forbidden(unit, touched if proof is not None or edits is not None else None)
         if found is not None and found.behavior is DENY:
             return found
         if self._s.exploring and unit.needs_cover and proof is None:
@@ -55,11 +56,16 @@ class CommandJudge:
         for table in self._s.tables.allowing(self._s.tool.name):
             if table.every is not None:
                 return by_rule(unit, table.every)
-            if table.rules and (rule := table.commands.covering(unit)) is not None:
+            if table.rules and not self._elsewhere(unit) and (rule := table.commands.covering(unit)) is not None:
                 secret = next((v for v in self._reads(edits or ()) if v.behavior is not ALLOW), None)
                 return by_rule(unit, rule) if secret is None else UnitVerdict(unit, ASK, secret.reason)
         in_edits = edits is not None and all(self._may_edit(edit) for edit in edits)
         return self._s.rest(unit, _name(unit), in_edits=in_edits)
+
+    def _elsewhere(self, unit: CommandUnit) -> bool:
+        """Whether its name is a path that, after a `cd`, is another file than the one a rule was made for."""
+        head = unit.argv[0].text if unit.argv else None
+        return head is not None and "/" in head and not head.startswith("/") and unit.cwd != self._s.base
 
     def _proven(self, unit: CommandUnit, proof: Proof) -> UnitVerdict:
         for read in self._reads(proof.reads):
@@ -77,16 +83,21 @@ class CommandJudge:
         return path is not None and (is_sink(path) or self._files.is_inside(path))
 
     def _unsafe(self, unit: CommandUnit, touched: Sequence[FileUnit]) -> str | None:
-        if (why := safety(unit, home=self._s.home, workspace=self._s.directories)) is not None:
+        if (why := safety(unit, home=self._s.home, workspace=self._s.kept)) is not None:
             return why
         for file in touched:
-            path = self._files.resolved(file) if file.op in ("write", "remove") else None
-            if path is not None and not is_sink(path) and (why := self._files.unsafe(file, path)) is not None:
+            if file.op in ("read", "search"):
+                continue
+            path = self._files.resolved(file)
+            if (path is None or not is_sink(path)) and (why := self._files.unsafe(file, path)) is not None:
                 return why
         return None
 
-    def _forbidden_command(self, unit: CommandUnit, touched: Sequence[FileUnit], *, known: bool) -> UnitVerdict | None:
-        """The deny rule, else the ask rule, that holds or may hold for the command or a file that it touches."""
+    def _forbidden(self, unit: CommandUnit, touched: Sequence[FileUnit] | None) -> UnitVerdict | None:
+        """The deny rule, else the ask rule, that holds or may hold for the command or a file that it touches.
+
+        touched: None where it is not known which files those are.
+        """
         found: list[UnitVerdict] = []
         for behavior in (DENY, ASK):
             table = self._s.tables.table(behavior, self._s.tool.name)
@@ -94,20 +105,47 @@ class CommandJudge:
                 match, rule = hit
                 found.append(by_rule(unit, rule, certain=match is Match.CERTAIN))
         if self._s.guards_files:
-            files = touched if known else self._operands(unit)
-            for file in files:
+            known = touched if touched is not None else _bare_touches(unit)
+            for file in self._operands(unit) if known is None else known:
                 verdict = self._files.forbidden(file, self._files.resolved(file))
                 if verdict is not None and verdict.rule is not None:
-                    found.append(by_rule(unit, verdict.rule, certain=known and verdict.certain))
+                    found.append(by_rule(unit, verdict.rule, certain=known is not None and verdict.certain))
         return min(found, key=_strictness, default=None)
 
     def _operands(self, unit: CommandUnit) -> list[FileUnit]:
-        """Words of a command of unknown meaning that look like paths: what it does with them is not known."""
+        """Words of a command of unknown meaning that may be paths: what it does with them is not known.
+
+        For programs whose words are files, a word that only running would tell counts as well, and what lies below a
+        directory. For others, a word without a slash or a dot counts if there is such a file, and then only against
+        rules on reading: many programs have a subcommand by the name of a directory.
+        """
         found: list[FileUnit] = []
+        files = os.path.basename(unit.argv[0].text or "") in _EDITORS if unit.argv else False
         for word in unit.argv[1 : MOST_WORDS + 1]:
+            if word.text is None and files:
+                found.append(FileUnit(op="search", path=None, cwd=unit.cwd, rule_tools=FILE_TOOLS))
             for text in _path_like(word.text):
-                found.append(FileUnit(op="search", path=text, cwd=unit.cwd, rule_tools=FILE_TOOLS, source=word.source))
+                if files:
+                    found.append(FileUnit(op="search", path=text, cwd=unit.cwd, rule_tools=FILE_TOOLS))
+                elif "/" in text or "." in text:
+                    found.append(FileUnit(op="read", path=text, cwd=unit.cwd, rule_tools=FILE_TOOLS))
+                elif unit.cwd is not None and os.path.lexists(os.path.join(unit.cwd, text)):
+                    found.append(FileUnit(op="read", path=text, cwd=unit.cwd, rule_tools=("Read", "Grep")))
         return found
+
+
+# Their operands are files (coreutils and friends), so an operand that is not known may be any file.
+_EDITORS = frozenset(
+    """cp mv rm rmdir ln install touch mkdir tee dd truncate shred sed chmod chown chgrp rsync scp tar zip unzip gzip
+    patch""".split()  # noqa: SIM905
+)
+
+
+def _bare_touches(unit: CommandUnit) -> Sequence[FileUnit] | None:
+    """What the command touches if nothing in front of it makes it another: enough to refuse it, not to allow it."""
+    bare = replace(unit, wrapped=(), behind=(), assignments=())
+    proof = prove(bare)
+    return edit_units(bare) if proof is None else proof.reads
 
 
 def _strictness(verdict: UnitVerdict) -> int:
@@ -122,10 +160,9 @@ def _name(unit: CommandUnit) -> str:
 
 def _path_like(text: str | None) -> Iterable[str]:
     """What in a word may be a path: the word, what follows `=`, what follows curl's `@`."""
-    if text is None or ("/" not in text and "." not in text):
+    if not text:
         return
     yield text
-    if "=" in text:
-        yield text.partition("=")[2] or "."
-    if "@" in text:
-        yield text.rpartition("@")[2] or "."
+    for mark in ("=", "@"):
+        if after := text.partition(mark)[2]:
+            yield after

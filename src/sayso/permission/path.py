@@ -15,16 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 __all__ = [
-    "ResolvedPath",
-    "absolute",
-    "fold",
-    "home_directory",
-    "inside",
-    "is_secret",
-    "is_sensitive",
-    "is_sink",
-    "resolve",
-]
+    "ResolvedPath", "absolute", "fold", "home_directory", "inside", "is_secret", "is_sensitive", "is_sink",
+    "may_be_secret", "resolve",
+]  # fmt: skip
 
 # Linux: PATH_MAX, and the 40 links a lookup may follow (path_resolution(7)).
 LONGEST_PATH = 4096
@@ -182,21 +175,28 @@ _NAMES = {
     **_table(
         """.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .profile.d .zshrc .zshenv .zprofile
         .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsession
-        .xsessionrc .pam_environment .config/fish .config/autostart .config/systemd .config/environment.d
+        .xsessionrc .pam_environment .oh-my-zsh .config/fish .config/autostart .config/systemd .config/environment.d
         .config/powershell .local/bin .crontab library/launchagents
-        .vimrc .gvimrc .exrc .config/nvim .emacs .emacs.d .tmux.conf .screenrc .gdbinit .lldbinit .irbrc .pryrc
-        .rprofile .psqlrc .pythonrc sitecustomize.py usercustomize.py .cargo/config .cargo/config.toml .yarnrc
-        .yarnrc.yml""",
+        .vim .vimrc .gvimrc .nvimrc .exrc .config/nvim .emacs .emacs.d .tmux.conf .screenrc .gdbinit .lldbinit .irbrc
+        .pryrc .rprofile .psqlrc .pythonrc sitecustomize.py usercustomize.py .cargo/config .cargo/config.toml
+        .cargo/bin .yarnrc .yarnrc.yml .ipython .jupyter .curlrc .wgetrc .pip .config/pip .gemrc .bundle/config
+        .condarc .bazelrc
+        .gradle/init.d .gradle/init.gradle .docker/cli-plugins .mailcap""",
         _STARTS,
     ),
-    **_table(".git .gitconfig .gitmodules .config/git", "git runs programs that are named in its own files"),
+    **_table(
+        ".git .gitconfig .gitmodules .config/git .hg .hgrc .svn .bzr",
+        "version control runs programs that are named in its own files",
+    ),
     **_table(
         """.vscode .idea .devcontainer .devcontainer.json .claude .cursor .codex .gemini .continue .zed .fleet
-        .mcp.json .sayso .config/sayso .config/zed""",
+        .mcp.json .sayso .config/sayso .config/zed .config/code .windsurf .aider.conf.yml .roo .kiro .opencode .qwen
+        .amazonq .crush""",
         "an editor or agent runs what it says",
     ),
     **_table(
         """.husky .github/workflows .github/actions .gitlab-ci.yml .circleci .travis.yml .drone.yml .buildkite
+        .woodpecker .woodpecker.yml jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml
         .pre-commit-config.yaml .lefthook.yml lefthook.yml .lintstagedrc""",
         "hooks and CI run what it says",
     ),
@@ -241,6 +241,15 @@ def is_sensitive(path: str, *, workspace: Iterable[str] = (), home: str | None =
         ):
             return _SYSTEM
     return None
+
+
+def may_be_secret(start: str) -> bool:
+    """Whether a name that begins so may be that of a secret: `.e`, `id_`; not the empty text.
+
+    A wildcard at the very beginning matches no name with a dot in front (bash(1), "Pathname Expansion").
+    """
+    folded = fold(start)
+    return bool(folded) and any(name.startswith(folded) for name in (*_SECRET, ".env."))
 
 
 def is_secret(path: str) -> str | None:

@@ -14,7 +14,7 @@ from sayso.permission.path import ResolvedPath, resolve
 from sayso.permission.rule import PermissionBehavior, PermissionRule
 from sayso.permission.unit import Unit
 
-__all__ = ["FILE_TOOLS", "JudgedTool", "Setting", "UnitVerdict", "cite"]
+__all__ = ["FILE_TOOLS", "JudgedTool", "Setting", "UnitVerdict", "by_rule", "cite", "overrides", "refused"]
 
 ALLOW, ASK, DENY = PermissionBehavior.ALLOW, PermissionBehavior.ASK, PermissionBehavior.DENY
 FILE_TOOLS = ("Read", "Write", "Edit", "Grep", "Glob")
@@ -35,6 +35,11 @@ class JudgedTool(Protocol):
     async def check_permissions(self, tool_input: dict[str, Any], context: Any) -> PermissionDecision | None: ...
     def match_rule(self, rule_content: str | None, tool_input: dict[str, Any]) -> bool | None: ...
     def generate_suggestions(self, tool_input: dict[str, Any]) -> list[PermissionRule]: ...
+
+
+def overrides(tool: JudgedTool, method: str) -> bool:
+    """Whether the tool replaces what the protocol gives it. Told by where a method was written: tools are above us."""
+    return getattr(getattr(type(tool), method), "__module__", None) != "sayso.tool.base"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,9 @@ def by_rule(unit: Unit, rule: PermissionRule, certain: bool = True) -> UnitVerdi
 class Setting:
     """One judgement's surroundings.
 
-    base: the working directory that relative globs start from. directories: the working directories, `base` first.
+    base: the tool's directory, from which relative globs start. directories: the working directories, in which edits
+    may be accepted: the process's own and those that were added. A tool's directory is not one by itself: whoever made
+    the tool chose where it starts, not what it may change.
     opinion: what the tool itself says of the call.
     """
 
@@ -101,10 +108,15 @@ class Setting:
         return self._places
 
     @property
+    def kept(self) -> list[str]:
+        """What must not be removed: the working directories and the tool's own."""
+        return [self.base, *self.directories]
+
+    @property
     def guards_files(self) -> bool:
         """Whether a deny or ask rule speaks about files."""
         if self._guarded is None:
-            self._guarded = any(self.tables.table(b, tool).rules for b in (DENY, ASK) for tool in FILE_TOOLS)
+            self._guarded = self.tables.forbid(FILE_TOOLS)
         return self._guarded
 
     def rest(self, unit: Unit, what: str, *, in_edits: bool = False) -> UnitVerdict:

@@ -8,8 +8,7 @@ whether a fixed set of probes would not.
 import functools
 import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from sayso.errors import InvalidRule
@@ -17,29 +16,30 @@ from sayso.permission.context import PermissionContext
 from sayso.permission.engine import Judgement, PermissionEngine
 from sayso.permission.glob import escape
 from sayso.permission.path import home_directory, inside, is_secret, is_sensitive, resolve
+from sayso.permission.probe import too_wide
 from sayso.permission.rule import PermissionBehavior, PermissionRule
-from sayso.permission.setting import JudgedTool, UnitVerdict
-from sayso.permission.unit import CallUnit, CommandUnit, FileUnit, Unit, Word
+from sayso.permission.setting import JudgedTool
+from sayso.permission.unit import CallUnit, CommandUnit, FileUnit, Unit
 from sayso.permission.validation import check_rule
 
 __all__ = ["suggestions"]
 
 ALLOW, ASK = PermissionBehavior.ALLOW, PermissionBehavior.ASK
 # A rule longer than a person reads is not offered; nor are more rules than fit a question.
-LONGEST_OFFER = 200
+LONGEST_OFFER = 300
 MOST_OFFERS = 6
 
-# How many words name what a command does, for commands whose further words are its operands. A word with `|` stands
-# for each. Not here, so offered word for word or not at all: interpreters, wrappers and runners; whatever removes,
-# reaches the network or publishes; whatever takes a program to run as an option that people use (git rebase --exec).
+# The words that name what a command does, where its further words are operands. A word with `|` stands for each. Not
+# here, so offered word for word or not at all: interpreters, wrappers and runners; whatever removes or discards (git
+# checkout, git branch -D), reaches the network or publishes; whatever takes a program to run as an option that people
+# use (git rebase --exec).
 _PREFIXES = """
-    git add|commit|checkout|switch|branch|merge|tag|mv|cherry-pick|revert|restore
+    git add|commit|merge|mv|cherry-pick|revert
     git stash push|pop|apply|save
-    git worktree add
     npm|pnpm|yarn|bun test|build|lint|start
     npm|pnpm|yarn|bun run|run-script *
     cargo build|check|clippy|test|fmt|doc|bench
-    go build|test|vet|fmt|generate
+    go build|test|vet|fmt
     go mod tidy|verify
     pytest
     tox
@@ -59,16 +59,24 @@ _PREFIXES = """
     vitest
     make|ninja|just|task|rake *
     ctest
-    mvn|gradle compile|test|build|check|package|verify|assemble
+    mvn|gradle|gradlew|mvnw compile|test|build|check|package|verify|assemble
     dotnet|swift|bazel|mix build|test|format
     docker build
-    docker compose build|up|down|logs|ps|start|stop|restart
+    docker compose build|up|logs|ps|start|stop|restart
     kubectl apply|describe|diff|logs|get
     terraform plan|validate|fmt|init|show
-    gh pr|issue create|comment|list|view|edit
-    alembic upgrade|revision|history
 """
-_TAKES_SCRIPTS = frozenset({"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"})
+# They run what they are given: a file, code in an option, or what comes from standard input, which no rule sees.
+_INTERPRETERS = frozenset(
+    """python python3 node nodejs ruby perl php deno bun lua tclsh expect osascript irb ghci R Rscript julia scala
+    groovy swift psql mysql mariadb sqlite3 redis-cli mongo mongosh gdb lldb ed ex bc dc""".split()  # noqa: SIM905
+)
+_CODE_OPTIONS = frozenset({"-c", "-e", "-m", "-p", "-r", "-E", "--eval", "--print", "--command", "--execute"})
+_SCRIPT = (".sh", ".bash", ".py", ".rb", ".pl", ".js", ".mjs", ".cjs", ".ts", ".php", ".lua", ".jl", ".R")
+
+# Sets found for commands, which depend on nothing but the key; the same command is often asked about again.
+_KNOWN: dict[Any, Sequence[Sequence[PermissionRule]]] = {}
+_MOST_KNOWN = 4096
 
 
 @functools.cache
@@ -85,7 +93,7 @@ def _arity() -> dict[tuple[str, ...], bool]:
     return found
 
 
-async def suggestions(
+def suggestions(
     engine: PermissionEngine,
     tool: JudgedTool,
     tool_input: dict[str, Any],
@@ -96,26 +104,69 @@ async def suggestions(
 
     A call with several uncovered parts needs a rule for each, so those are offered together and pass together.
     """
-    open_units = [verdict for verdict in judgement.verdicts if verdict.behavior is ASK]
-    if not open_units or any(verdict.rule is not None or verdict.safety for verdict in open_units):
+    open_verdicts = [verdict for verdict in judgement.verdicts if verdict.behavior is ASK]
+    if not open_verdicts or any(verdict.rule is not None or verdict.safety for verdict in open_verdicts):
         return []
-    options = [_options(tool, verdict) for verdict in open_units]
-    if len(options) == 1:
+    units = _distinct([verdict.unit for verdict in open_verdicts])
+    if len(units) > MOST_OFFERS:
+        return []
+    offered: list[PermissionRule] = []
+    for rules in _narrow(tool, tool_input, units):
+        # The other units pass already, and a further allow rule does not change that.
+        if engine.judge_units(tool, units, policy=policy, extra=rules).behavior is ALLOW:
+            offered += [rule for rule in rules if rule not in offered]
+    return offered
+
+
+def _narrow(tool: JudgedTool, tool_input: dict[str, Any], units: Sequence[Unit]) -> Sequence[Sequence[PermissionRule]]:
+    """Sets of rules, a rule for each unit, of which none is too wide; narrowest first."""
+    if not all(isinstance(unit, CommandUnit) for unit in units):
+        return _proven(tool, tool_input, units)
+    key = (type(tool), tool.name, getattr(tool, "cwd", None), tool_input.get("command"), tuple(units))
+    found = _KNOWN.get(key)
+    if found is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        found = _KNOWN[key] = _proven(tool, tool_input, units)
+    return found
+
+
+def _proven(tool: JudgedTool, tool_input: dict[str, Any], units: Sequence[Unit]) -> Sequence[Sequence[PermissionRule]]:
+    options = [_options(tool, unit) for unit in units]
+    found: list[list[str]] = []
+    if len(units) == 1:
         own = [rule.rule_content for rule in tool.generate_suggestions(tool_input) if _is_own(tool, rule)]
-        found = [[content] for content in dict.fromkeys([*own, *options[0]])]
+        found = [[content] for content in dict.fromkeys([*own, *options[0]]) if content is not None]
     elif all(options):
         found = [[option[-1] for option in options]]
-    else:
-        found = []
-    offered: list[PermissionRule] = []
+    sets: list[list[PermissionRule]] = []
     for contents in found[:MOST_OFFERS]:
         rules = [
             PermissionRule(tool_name=tool.name, rule_content=content, behavior=ALLOW, source="session")
-            for content in dict.fromkeys(contents)
+            for content in contents
         ]
-        if await _proven(engine, tool, tool_input, rules, [v.unit for v in open_units], policy):
-            offered += [rule for rule in rules if rule not in offered]
-    return offered
+        if _can_match(tool, rules) and not too_wide(tool, tool_input, list(zip(units, rules, strict=True))):
+            sets.append(list(dict.fromkeys(rules)))
+    return sets
+
+
+def _can_match(tool: JudgedTool, rules: Sequence[PermissionRule]) -> bool:
+    try:
+        for rule in rules:
+            check_rule(rule, tool)
+    except InvalidRule:
+        return False
+    return True
+
+
+def _distinct(units: Sequence[Unit]) -> list[Unit]:
+    found: list[Unit] = []
+    for unit in units:
+        if unit not in found:
+            found.append(unit)
+        if len(found) > MOST_OFFERS:
+            break
+    return found
 
 
 def _is_own(tool: JudgedTool, rule: PermissionRule) -> bool:
@@ -125,13 +176,13 @@ def _is_own(tool: JudgedTool, rule: PermissionRule) -> bool:
 # -- candidates, narrowest first ----------------------------------------------------------------------
 
 
-def _options(tool: JudgedTool, verdict: UnitVerdict) -> list[str]:
-    match verdict.unit:
-        case CommandUnit() as unit:
+def _options(tool: JudgedTool, unit: Unit) -> list[str]:
+    match unit:
+        case CommandUnit():
             return _for_command(unit)
-        case FileUnit() as unit if unit.rule_tools[:1] == (tool.name,):
+        case FileUnit() if unit.rule_tools[:1] == (tool.name,):
             return _for_file(unit)
-        case CallUnit() as unit:
+        case CallUnit():
             return _for_call(unit)
         case _:
             return []
@@ -144,28 +195,40 @@ def _for_command(unit: CommandUnit) -> list[str]:
     from sayso.permission.shell.match import quote
 
     words = [word.text for word in unit.argv]
+    if _reads_code(words):
+        return []
     found: list[str] = []
     literal = [text for text in words if text is not None]
     if len(literal) == len(words):
         found.append(" ".join(map(quote, literal)))
-    size = _prefix_size(words, unit.cwd)
+    size = _prefix_size(words)
     if size:
         found.append(" ".join(quote(text) for text in words[:size] if text is not None) + ":*")
     return [text for text in found if len(text) <= LONGEST_OFFER and "\n" not in text]
 
 
-def _prefix_size(words: Sequence[str | None], cwd: str | None) -> int:
+def _reads_code(words: Sequence[str | None]) -> bool:
+    """Whether an interpreter would take code from its standard input: then its words say nothing of what runs."""
+    if os.path.basename(words[0] or "") not in _INTERPRETERS:
+        return False
+    if any(text in ("-", "/dev/stdin", "-s", "-i") for text in words[1:]):
+        return True
+    return not any(text is not None and (text in _CODE_OPTIONS or text.endswith(_SCRIPT)) for text in words[1:])
+
+
+def _prefix_size(words: Sequence[str | None]) -> int:
     """How many leading words make a prefix rule; 0 where none is safe."""
     head = words[0]
     if head is None:
         return 0
-    if "/" in head:
-        return 1 if not any(text is None for text in words[:1]) else 0
-    if head in _TAKES_SCRIPTS and len(words) > 1 and _is_script(words[1]):
+    name = os.path.basename(head)
+    if name in _INTERPRETERS and len(words) > 1 and (words[1] or "-")[0] != "-" and (words[1] or "").endswith(_SCRIPT):
         return 2
+    if "/" in head and name.endswith(_SCRIPT):
+        return 1
     arity = _arity()
     known: tuple[str, ...] = ()
-    for text in words:
+    for text in (name, *words[1:]):
         if text is None:
             break
         longer = (*known, text) if (*known, text) in arity else (*known, "*")
@@ -175,11 +238,6 @@ def _prefix_size(words: Sequence[str | None], cwd: str | None) -> int:
     while known and not arity[known]:
         known = known[:-1]
     return len(known)
-
-
-def _is_script(text: str | None) -> bool:
-    """Whether an interpreter's first argument names a file of code: then the rule is about that file."""
-    return text is not None and not text.startswith("-") and "." in os.path.basename(text)
 
 
 def _for_file(unit: FileUnit) -> list[str]:
@@ -214,90 +272,3 @@ def _for_call(unit: CallUnit) -> list[str]:
 def _exactly(text: str) -> str:
     quoted = text.replace("\\", "\\\\").replace("*", "\\*")
     return f"\\{quoted}" if quoted[:1] in ("<", ">") else quoted
-
-
-# -- proof --------------------------------------------------------------------------------------------
-
-
-async def _proven(
-    engine: PermissionEngine,
-    tool: JudgedTool,
-    tool_input: dict[str, Any],
-    rules: Sequence[PermissionRule],
-    units: Sequence[Unit],
-    policy: PermissionContext | None,
-) -> bool:
-    """Whether the call passes with these rules and no probe passes with them alone."""
-    try:
-        for rule in rules:
-            check_rule(rule, tool)
-    except InvalidRule:
-        return False
-    replayed = await engine.judge(tool, tool_input, policy=policy, extra=rules)
-    if replayed.behavior is not ALLOW:
-        return False
-    alone = PermissionContext()
-    for rule in rules:
-        alone.add_rule(rule)
-    return not await _too_wide(PermissionEngine(alone), tool, tool_input, rules, units)
-
-
-async def _too_wide(
-    alone: PermissionEngine,
-    tool: JudgedTool,
-    tool_input: dict[str, Any],
-    rules: Sequence[PermissionRule],
-    units: Sequence[Unit],
-) -> bool:
-    """Whether anything passes, under the offered rules alone, that they were not offered for."""
-    for unit in units:
-        for probe in _probes(unit, rules):
-            if alone.judge_units(tool, [probe]).behavior is ALLOW:
-                return True
-    command = tool_input.get("command")
-    if isinstance(command, str) and any(isinstance(unit, CommandUnit) for unit in units):
-        for tail in (" && evil", "; evil", "\nevil", " | evil", " $(evil)"):
-            if (await alone.judge(tool, {**tool_input, "command": command + tail})).behavior is ALLOW:
-                return True
-    return False
-
-
-def _probes(unit: Unit, rules: Sequence[PermissionRule]) -> Iterable[Unit]:
-    """Units near the one at hand that no rule offered for it may cover."""
-    if isinstance(unit, CommandUnit):
-        sizes = [len((rule.rule_content or "")[:-2].split()) for rule in rules if _is_prefix(rule)]
-        yield from _command_probes(unit, max(sizes, default=0))
-    elif isinstance(unit, FileUnit) and unit.path is not None:
-        path = resolve(unit.path, cwd=unit.cwd).lexical
-        directory = os.path.dirname(path)
-        others = ["/etc/passwd", "/newfile", f"{home_directory()}/notes.txt", f"{home_directory()}/.bashrc"]
-        beside = [f"{directory}-evil/x", f"{os.path.dirname(directory)}/other.txt", f"{directory}/../../other.txt"]
-        for other in (*others, *beside):
-            if resolve(other, cwd=unit.cwd).lexical != path:
-                yield replace(unit, path=other)
-
-
-def _is_prefix(rule: PermissionRule) -> bool:
-    return (rule.rule_content or "").endswith(":*")
-
-
-def _command_probes(unit: CommandUnit, prefix: int) -> Iterable[CommandUnit]:
-    """Other commands, the same command made dangerous, and, where no prefix of this many words is offered, another."""
-    evil, option = Word("evil", "evil"), Word("--probe", "--probe")
-    head, *rest = unit.argv
-    yield replace(unit, argv=(evil,))
-    yield replace(unit, argv=(evil, *unit.argv))
-    yield replace(unit, argv=(Word("./" + (head.text or ""), head.source), *rest))
-    yield replace(unit, argv=(Word("sudo", "sudo"), *unit.argv))
-    for name in ("LD_PRELOAD", "PATH"):
-        yield replace(unit, assignments=((name, evil), *unit.assignments))
-    if prefix == 0:
-        yield replace(unit, argv=(*unit.argv, option))
-    if prefix != 1:
-        yield replace(unit, argv=(head, option, *rest))
-        yield replace(
-            unit,
-            argv=(*unit.argv[: max(prefix, len(unit.argv)) - 1], evil)
-            if not prefix
-            else (*unit.argv[: prefix - 1], evil, *unit.argv[prefix:]),
-        )

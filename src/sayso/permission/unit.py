@@ -16,7 +16,7 @@ class Word:
     """One argument: its literal text, or None where only running would tell. `source` is how it was written.
 
     prefix, single: meaningful where text is None. Every word that this one can become begins with `prefix` (so
-        `src/*.py` never turns into an option); `single` says that it becomes exactly one word, neither none nor several.
+        `src/*.py` never turns into an option); `single` says that it becomes exactly one word.
     """
 
     text: str | None
@@ -34,6 +34,7 @@ class FileUnit:
     rule_tools: names of the tools whose rules speak about it, such as ("Write", "Edit"): allow rules of the first one
         cover it, deny and ask rules of each hold for it. ("Glob",) alone: only names are read, no content.
     excludes: globs that a search promises not to enter.
+    prefix: where path is None, what every path that it can become begins with.
     """
 
     op: Literal["read", "write", "remove", "search"]
@@ -42,6 +43,7 @@ class FileUnit:
     rule_tools: tuple[str, ...]
     source: str = ""
     excludes: tuple[str, ...] = ()
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ class CommandUnit:
     """One simple command of a shell text: assignments, argv, cwd. Redirections are FileUnits of their own.
 
     wrapped: heads it was found behind (`timeout`, `env`), outermost first.
-    behind: the words in front of argv that belong to those wrappers (`timeout`, `60`), where argv follows them directly.
+    behind: the words in front of argv that belong to those wrappers (`timeout`, `60`), where argv follows at once.
     cwd: the directory it runs in, or None where unknown.
     needs_cover: False where only deny, ask and safety checks apply, because another unit of the call carries the cover:
         the `timeout 5 ...` of `timeout 5 rm x`, the inside of `sudo ...` or `bash -c '...'`; also shell builtins that

@@ -10,7 +10,7 @@ from sayso.permission.arguments import parse_arguments
 from sayso.permission.glob import parse_glob
 from sayso.permission.rule import PermissionRule
 from sayso.permission.schema import validate_arguments
-from sayso.permission.setting import FILE_TOOLS, JudgedTool
+from sayso.permission.setting import FILE_TOOLS, JudgedTool, overrides
 
 __all__ = ["check_rule"]
 
@@ -47,10 +47,5 @@ def _check_content(rule: PermissionRule, content: str, tool: JudgedTool | None) 
     elif tool is None:
         if content.lstrip().startswith("{"):
             parse_arguments(content)
-    elif not (_own(tool, "match_rule") or _own(tool, "units")):
+    elif not (overrides(tool, "match_rule") or overrides(tool, "units")):
         validate_arguments(content, tool.input_schema)
-
-
-def _own(tool: JudgedTool, method: str) -> bool:
-    """Whether the tool replaces what the protocol gives it."""
-    return getattr(getattr(type(tool), method), "__module__", None) != "sayso.tool.base"

@@ -67,8 +67,8 @@ def ring(directory: Path) -> None:
     """Ring every bell in the directory; nothing where nobody ever listened."""
     try:
         names = os.listdir(directory)
-    except (FileNotFoundError, NotADirectoryError):
-        return
+    except OSError:
+        return  # Nobody ever listened; or the directory is another user's, whose listeners look now and then.
     for name in names:
         if not name.startswith("."):
             _ring_one(directory / name)
@@ -76,11 +76,11 @@ def ring(directory: Path) -> None:
 
 def _ring_one(path: Path) -> None:
     try:
-        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
         if error.errno == errno.ENXIO:
             path.unlink(missing_ok=True)
-        # Otherwise it was taken down just now, or is another user's, who will look by himself.
+        # Otherwise it was taken down just now, or is another user's.
         return
     try:
         if stat.S_ISFIFO(os.fstat(pipe).st_mode):

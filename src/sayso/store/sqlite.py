@@ -45,6 +45,8 @@ class SQLiteStore:
     With durable=True they are on disk, with everything appended before, and survive a power cut too. With
     durable=False they reach the disk with the next durable commit of any session; a power cut before that takes them,
     and whatever came after them, but never an earlier one. All that waits for a commit at one moment shares it.
+    After `StoreError` nothing was added, with one exception that no database can spare anybody: where the disk failed
+    while it was synced, and this process dies before its next commit, the entries may be found there after all.
 
     Methods may be called from any event loop. After a fork, a child makes its own store.
     """

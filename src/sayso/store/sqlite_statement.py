@@ -16,6 +16,11 @@ from sayso.store.sqlite_schema import SEQ_BITS
 
 __all__ = ["Append", "SaveSnapshot"]
 
+# Its number, its length, the hash of its last entry, and whether requests of it are open.
+_SESSION = """
+    SELECT number, length, (SELECT hash FROM entries WHERE position = (number << ?) + length - 1),
+        EXISTS (SELECT * FROM requests WHERE requests.session_id = sessions.session_id AND open)
+    FROM sessions WHERE session_id = ?"""
 _NEW_SESSION = """
     INSERT INTO sessions (agent, title, state, runner, length, updated_at, created_at, session_id, change)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(change), 0) + 1 FROM sessions))"""
@@ -43,19 +48,27 @@ class Append:
 
     def write(self, connection: apsw.Connection) -> tuple[Entry, ...]:
         """The new entries."""
-        found = connection.execute("SELECT number, length FROM sessions WHERE session_id = ?", (self.session_id,)).get
-        number, length = found or (None, 0)
+        found = connection.execute(_SESSION, (SEQ_BITS, self.session_id)).get
+        number, length, last_hash, parked = found or (None, 0, FIRST, False)
         if length != self.at:
             raise conflict(self.session_id, length=length, at=self.at)
-        self._refuse_strangers(connection)
-        entries = self._entries(self._last_hash(connection, number))
+        if self.index.waiting:
+            self._refuse_strangers(connection)
+        entries = self._entries(self._checked(last_hash))
         number = self._replace_session(connection, number)
-        connection.executemany(
-            "INSERT INTO entries VALUES (?, ?, ?, ?)",
-            [(number << SEQ_BITS | each.seq, each.at, each.fact, each.hash) for each in entries],
-        )
-        self._replace_waiting(connection)
+        if entries:
+            rows = [(number << SEQ_BITS | each.seq, each.at, each.fact, each.hash) for each in entries]
+            connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
+        if parked or self.index.waiting:
+            self._replace_waiting(connection)
         return tuple(entries)
+
+    def _checked(self, last_hash: bytes | None) -> bytes:
+        if self.at == 0:
+            return FIRST
+        if last_hash is None:
+            raise BrokenLog(f"entry {self.at - 1} of session {self.session_id!r} is missing; nothing can follow it")
+        return last_hash
 
     def _entries(self, previous: bytes) -> list[Entry]:
         entries = []
@@ -63,15 +76,6 @@ class Append:
             previous = link(previous, self.session_id, seq, self.time, fact)
             entries.append(Entry(self.session_id, seq, self.time, fact, previous))
         return entries
-
-    def _last_hash(self, connection: apsw.Connection, number: int | None) -> bytes:
-        if number is None or self.at == 0:
-            return FIRST
-        last = number << SEQ_BITS | (self.at - 1)
-        found = connection.execute("SELECT hash FROM entries WHERE position = ?", (last,)).get
-        if not isinstance(found, bytes):
-            raise BrokenLog(f"entry {self.at - 1} of session {self.session_id!r} is missing; nothing can follow it")
-        return found
 
     def _replace_session(self, connection: apsw.Connection, number: int | None) -> int:
         index, length = self.index, self.at + len(self.facts)

@@ -11,12 +11,13 @@ from sayso.tool.ask_user import (
     check_answers,
 )
 from sayso.tool.base import ToolBase, ToolChunk, Verified
-from sayso.tool.files import Edit, Read, Write
 from sayso.tool.function import FunctionTool, tool
 from sayso.tool.ledger import FileLedger
+from sayso.tool.read import Read
 from sayso.tool.search import Glob, Grep
 from sayso.tool.shell import Bash
 from sayso.tool.toolkit import InvalidInput, Toolkit
+from sayso.tool.write import Edit, Write
 
 __all__ = [
     "AskUser",

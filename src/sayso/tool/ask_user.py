@@ -9,12 +9,12 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from sayso.errors import InvalidAnswer
 from sayso.message import ToolResultBlock, ToolResultState
 from sayso.tool.base import ToolBase
-from sayso.tool.schema import schema_of
+from sayso.tool.schema import pydantic_problems, schema_of
 
 __all__ = [
     "AskUser",
@@ -77,6 +77,8 @@ class AskUserQuestion(BaseModel):
 
     @model_validator(mode="after")
     def _options(self) -> Self:
+        if not self.header.strip():
+            raise ValueError("the header is empty")
         _unique("label", [o.label for o in self.options])
         for option in self.options:
             if _same(option.label) in _OTHER:
@@ -188,6 +190,7 @@ class AskUser(ToolBase):
             return
         try:
             metadata = AskUserMetadata.model_validate(result.metadata)
-        except ValueError as exc:
-            raise InvalidAnswer(f"the metadata of an answer to AskUser must be an AskUserMetadata: {exc}") from exc
+        except ValidationError as exc:
+            problems = "; ".join(pydantic_problems(exc))
+            raise InvalidAnswer(f"the metadata of an answer to AskUser is not an AskUserMetadata: {problems}") from exc
         check_answers(AskUserParams.model_validate(tool_input), metadata)

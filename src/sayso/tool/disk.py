@@ -37,6 +37,16 @@ class Content:
 
 
 @contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """An error of the operating system names the path that was asked for, not a part of it or a temporary name."""
+    try:
+        yield
+    except OSError as exc:
+        exc.filename, exc.filename2 = path, None
+        raise
+
+
+@contextmanager
 def _parent(path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
     """The directory of `path`, opened component by component without following a link, and the last name."""
     *directories, name = path.strip("/").split("/")
@@ -62,7 +72,7 @@ def _parent(path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
 @contextmanager
 def opened(path: str) -> Iterator[int]:
     """A descriptor of the regular file at `path`, for reading. Raises FileProblem if it is something else."""
-    with _parent(path) as (directory, name):
+    with _naming(path), _parent(path) as (directory, name):
         # Not blocking: a pipe without a writer would wait for ever, and is refused a line later.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         _refuse_special(os.lstat(name, dir_fd=directory), path)
@@ -114,7 +124,7 @@ def replace(path: str, data: bytes, *, old: os.stat_result | None) -> None:
     old: `fstat` of the file to be replaced as it was read, None where there must be none: another file there by now is
     left alone (FileProblem). Mode bits and owner are kept. Missing directories are made for a new file.
     """
-    with _parent(path, make=old is None) as (directory, name):
+    with _naming(path), _parent(path, make=old is None) as (directory, name):
         if old is not None and not os.access(name, os.W_OK, dir_fd=directory, effective_ids=True):
             mode = stat.S_IMODE(old.st_mode)
             raise FileProblem(f"{path} is read-only (mode {mode:o}). Ask whether it should be changed at all.")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final
 
 from sayso.message import TextBlock, ToolResultBlock, ToolResultState
 from sayso.permission.path import absolute, resolve
@@ -17,9 +17,7 @@ from sayso.tool.disk import FileProblem
 from sayso.tool.ledger import FileLedger
 from sayso.tool.text import NoMatch
 
-__all__ = ["FileTool", "attempt", "failed", "refusal"]
-
-_T = TypeVar("_T")
+__all__ = ["FileTool", "failed", "refusal"]
 
 _LISTED: Final = 5_000  # names of a directory that are looked through for a similar one
 
@@ -103,15 +101,6 @@ def _similar(path: str) -> str:
     folded = {n.casefold(): n for n in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
     return f" Similar names there: {', '.join(folded[n] for n in near)}." if near else ""
-
-
-def attempt(do: Callable[[], _T], path: str) -> _T:
-    """`do()`, with the path that was asked for in an error of the operating system."""
-    try:
-        return do()
-    except OSError as exc:
-        exc.filename = path
-        raise
 
 
 def failed(exc: FileProblem | NoMatch | OSError) -> ToolChunk:

@@ -32,6 +32,7 @@ __all__ = ["Glob", "Grep"]
 
 _SECONDS: Final = 30.0  # a search that takes longer wants a narrower path
 _SHOWN: Final = 250  # lines of a result, unless the call says otherwise
+_SAID: Final = 500  # characters of what the program says when it fails
 _BYTES: Final = 2_000_000  # of output that are looked at
 _WALKER: Final = str(Path(__file__).with_name("walker.py"))
 _CONFIG = ConfigDict(extra="forbid", defer_build=True)
@@ -123,15 +124,18 @@ class _Search(FileTool):
                 if len(data) > _BYTES:
                     cut = True
                     break
-        lines = data.decode("utf-8", "replace").splitlines()
+        lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n") if data else []
         if cut:
             return lines[:-1], "[more than can be looked at; search a narrower path]"
         ended = program.ended
         if ended is None or ended.timed_out:
             return lines, f"[stopped after {_SECONDS:g} s; search a narrower path]"
-        if ended.exit_code not in (0, 1):
-            raise FileProblem(" ".join(lines[-3:]) or f"the search failed with exit code {ended.exit_code}")
-        return lines, ""
+        if ended.exit_code in (0, 1):
+            return lines, ""
+        if argv[0] == sys.executable or not lines or lines[0].startswith("rg: "):
+            said = " ".join(" ".join(lines).split())
+            raise FileProblem(said[:_SAID] or f"The search failed with exit code {ended.exit_code}.")
+        return lines, "[some files could not be read]"
 
     def _page(self, lines: Sequence[str], note: str, *, offset: int, limit: int, nothing: str) -> ToolChunk:
         shown = lines[offset : offset + limit] if limit else lines[offset:]
@@ -247,7 +251,9 @@ class Grep(_Search):
             return self._walk(order | {name: getattr(given, name) for name in names})
         argv = [self._ripgrep, "--no-config", "--color=never", "--no-heading", "--with-filename", "--hidden"]
         argv += [f"--glob=!{name}" for name in (".git", ".hg", ".svn", ".jj")]
-        argv += ["--sort=path", "--max-columns=2000", "--max-columns-preview"]
+        # What is left out is what the walker leaves out: by .gitignore files below the root, and nothing else.
+        argv += ["--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-exclude"]
+        argv += ["--no-ignore-dot", "--no-messages", "--sort=path", "--max-columns=2000", "--max-columns-preview"]
         mode = {"content": [], "files_with_matches": ["--files-with-matches"], "count": ["--count-matches"]}
         argv += mode[given.output_mode]
         if given.output_mode == "content":

@@ -101,8 +101,10 @@ class Bash(ToolBase):
         from sayso.permission.shell.units import shell_units
 
         self._directory.judged()
-        home = self._environment().get("HOME")
-        return shell_units(command, cwd=self.cwd, home=home, workspace=[self.cwd, *context.working_directories])
+        environment = self._environment()
+        workspace = [self.cwd, *context.working_directories]
+        home = environment.get("HOME")
+        return shell_units(command, cwd=self.cwd, home=home, workspace=workspace, exported=environment)
 
     async def preview(self, tool_input: dict[str, Any]) -> Preview | None:
         """The command and where it would run."""

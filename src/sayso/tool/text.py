@@ -41,10 +41,14 @@ class Text:
     newline: str
     bom: bool
 
+    def normal(self, text: str) -> str:
+        """Another text with the line ends that `self.text` has."""
+        return text.replace("\r\n", "\n") if self.newline == "\r\n" else text
+
     def encoded(self, text: str) -> bytes:
         """Another text in the same form."""
         if self.newline == "\r\n":
-            text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+            text = text.replace("\n", "\r\n")
         return (_BOM if self.bom else b"") + text.encode()
 
 

@@ -39,17 +39,46 @@ def _left_out(excludes: list[str]) -> Callable[[str], bool]:
 
 
 def _files(root: str, out: Callable[[str], bool]) -> Iterator[str]:
-    """Every file below the root in the order of its path; links are not followed into directories."""
+    """Every regular file below the root, in the order of its path, but for what a .gitignore there leaves out.
+
+    No link is followed: it may lead to what is left out.
+    """
     if not os.path.isdir(root):
-        if not out(root):
+        if os.path.isfile(root) and not out(root):
             yield root
         return
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(n for n in names if n not in _OWN and not out(os.path.join(folder, n) + "/"))
-        for name in sorted(files):
-            path = os.path.join(folder, name)
-            if not out(path):
-                yield path
+    yield from _below(root, out, [])
+
+
+def _below(folder: str, out: Callable[[str], bool], ignores: list[tuple[str, Any]]) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda e: e.name)
+    except OSError:  # it cannot be read, or is gone: then there is nothing to be found in it
+        return
+    if any(e.name == ".gitignore" and e.is_file(follow_symlinks=False) for e in entries):
+        import pathspec
+
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
+            ignores = [*ignores, (folder, pathspec.GitIgnoreSpec.from_lines(file))]
+    for entry in entries:
+        directory = entry.is_dir(follow_symlinks=False)
+        path = entry.path + "/" if directory else entry.path
+        if entry.name in _OWN or out(path) or _ignored(path, ignores):
+            continue
+        if directory:
+            yield from _below(entry.path, out, ignores)
+        elif entry.is_file(follow_symlinks=False):
+            yield entry.path
+
+
+def _ignored(path: str, ignores: list[tuple[str, Any]]) -> bool:
+    """What the .gitignore nearest to the path says that says anything."""
+    for folder, spec in reversed(ignores):
+        said = spec.check_file(path[len(folder) + 1 :]).include
+        if said is not None:
+            return bool(said)
+    return False
 
 
 def _matcher(pattern: str, root: str) -> Callable[[str], bool]:
@@ -133,10 +162,11 @@ def _grep(order: dict[str, Any]) -> Iterator[str]:
 def _text(path: str) -> str | None:
     """The file as text; None for what cannot be read, is too large or is binary."""
     try:
-        if os.path.getsize(path) > _LARGEST:
-            return None
-        with open(path, "rb") as file:
-            data = file.read()
+        # Not through a link, not waiting at a pipe, that were put there since the directory was listed.
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            if os.fstat(file.fileno()).st_size > _LARGEST:
+                return None
+            data = file.read(_LARGEST)
     except OSError:
         return None
     return None if b"\0" in data[:8192] else data.decode("utf-8", "replace")

@@ -1,8 +1,8 @@
 """Which commands only edit files, and which files those are."""
 
 import pytest
-from commanding import command
 
+from commanding import command
 from sayso.permission.shell.edits import edit_units
 
 

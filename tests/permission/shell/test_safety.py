@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from commanding import command
 
+from commanding import command
 from sayso.permission.shell.safety import safety
 from sayso.permission.unit import CommandUnit, Word
 

@@ -8,7 +8,7 @@ if all that the text gives to them is numbers. Owns this check; knows no command
 import re
 
 from sayso.permission.shell.scan import NotAWord, Scanner
-from sayso.permission.shell.variable import Value, Variables, is_local
+from sayso.permission.shell.variable import Value, Variables
 
 __all__ = ["check", "evaluate", "rely_on_number"]
 
@@ -45,9 +45,10 @@ def evaluate(scanner: Scanner, at: int, end: int) -> int | None:
             depth += token[0].count(b"(")
         elif kind == "close":
             depth -= 1
+            if depth == 1 and data[at : at + 1] != b")":
+                # Then Bash takes it for a command substitution that starts with a subshell.
+                return None
             if depth == 0:
-                if data[at - 2 : at] != b"))":
-                    return None
                 if spoilt:
                     raise NotAWord(spoilt)
                 return at
@@ -63,9 +64,15 @@ def evaluate(scanner: Scanner, at: int, end: int) -> int | None:
 def check(scanner: Scanner, start: int, end: int) -> None:
     """The whole text between these offsets is an expression. Raises NotAWord for what may run a command."""
     at = start
+    depth = 0
     while at < end:
         token = _TOKEN.match(scanner.data, at, end)
-        if token is None or token.lastgroup == "other":
+        kind = None if token is None else token.lastgroup
+        if token is not None and kind == "open":
+            depth += token[0].count(b"(")
+        elif kind == "close":
+            depth -= 1
+        if token is None or kind == "other" or depth < 0:
             raise NotAWord("arithmetic that may run a command")
         _use(scanner.variables, token)
         at = token.end()
@@ -82,6 +89,6 @@ def _use(variables: Variables, token: re.Match[bytes]) -> None:
         if not index_name.isdigit():
             rely_on_number(variables, index_name)
     if token["sets"] or token["step"]:
-        if not is_local(name):
+        if not variables.is_local(name):
             raise NotAWord(f"arithmetic sets the variable {name}")
         variables.set(name, Value.NUMBER)

@@ -10,6 +10,8 @@ was wrong, or a here-document that was missed, makes the text opaque.
 import re
 from dataclasses import dataclass
 
+from sayso.permission.shell.reading import Limit
+
 __all__ = ["HereDocument", "Lifted", "lift"]
 
 _STEP = re.compile(
@@ -25,6 +27,12 @@ _QUOTED_STEP = re.compile(
 )
 _CONTINUED = re.compile(rb"(?<!\\)(?:\\\\)*\\\n")
 _DEQUOTE = re.compile(rb"\\(.)|'([^']*)'|\"([^\"]*)\"|([^\\'\"]+)")
+
+
+_MOST_STEPS = 12_000
+_MOST_JOINS = 1000
+_MOST_DOCUMENTS = 100
+_TOO_MANY = "the command has too many here-documents or continued lines to be judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ class HereDocument:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """The text with here-documents blanked, and the offsets of continued lines (`\\` newline) outside what is literal."""
+    """The text with here-documents blanked. joins: where lines are continued (`\\` newline) outside of literal text."""
 
     text: bytes
     documents: dict[int, HereDocument]
@@ -71,14 +79,18 @@ class _Lifter:
         self.data = data
         self.documents: dict[int, HereDocument] = {}
         self.joins: list[int] = []
+        self.searches = 0
         self.cuts: list[tuple[int, int]] = []
         self.pending: list[list[_Pending]] = [[]]
         # What surrounds the place read: b"(" a list of commands, b'"' a quoted text.
         self.around: list[bytes] = [b"("]
 
     def run(self) -> Lifted:
-        at = 0
+        at = steps = 0
         while at < len(self.data):
+            steps += 1
+            if steps > _MOST_STEPS or len(self.joins) > _MOST_JOINS:
+                raise Limit(_TOO_MANY)
             step = (_QUOTED_STEP if self.around[-1] == b'"' else _STEP).match(self.data, at)
             if step is None:
                 break
@@ -134,10 +146,13 @@ class _Lifter:
 
     def body(self, pending: _Pending, at: int) -> tuple[int, int] | None:
         """Where the body ends and where the delimiter's line ends, or None if no line is the delimiter."""
-        line = rb"^" + (rb"\t*" if pending.tabs else b"") + re.escape(pending.delimiter) + rb"$"
-        match = re.compile(line, re.MULTILINE).search(self.data, at)
+        self.searches += 1
+        if self.searches > _MOST_DOCUMENTS:
+            raise Limit(_TOO_MANY)
+        tabs = rb"\t*" if pending.tabs else b""
+        match = re.compile(rb"\n" + tabs + re.escape(pending.delimiter) + rb"(?=\n|\Z)").search(self.data, at - 1)
         if match is None:
             return None
         if not pending.literal:
-            self.joins += [m.end() - 2 for m in _CONTINUED.finditer(self.data, at, match.start())]
-        return match.start(), match.end()
+            self.joins += [m.end() - 2 for m in _CONTINUED.finditer(self.data, at, match.start() + 1)]
+        return match.start() + 1, match.end()

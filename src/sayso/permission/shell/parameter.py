@@ -8,7 +8,7 @@ import re
 
 from sayso.permission.shell.arithmetic import check, rely_on_number
 from sayso.permission.shell.scan import CLOSING_BRACE, Builder, NotAWord, Scanner
-from sayso.permission.shell.variable import Value, is_local
+from sayso.permission.shell.variable import Value
 
 __all__ = ["braced"]
 
@@ -76,7 +76,7 @@ def _plain(scanner: Scanner, head: re.Match[bytes], out: Builder, *, several: bo
 
 def _assigns(scanner: Scanner, head: re.Match[bytes]) -> None:
     name = (head["name"] or b"").decode()
-    if not is_local(name):
+    if not scanner.variables.is_local(name):
         raise NotAWord(f"${{...}} sets the variable {name or 'of a position'}")
     scanner.variables.set(name, Value.UNKNOWN)
 

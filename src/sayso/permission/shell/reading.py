@@ -3,17 +3,22 @@
 Owns what all parts of the reader share. Knows no syntax and no command.
 """
 
+import time
 from dataclasses import dataclass, field, replace
 
 from sayso.permission.shell.variable import Variables
 from sayso.permission.unit import CommandUnit, OpaqueUnit, Unit, Word
 
-__all__ = ["MAX_DEPTH", "NOWHERE", "Cwds", "Flow", "Limit", "Reading", "Scope", "merge"]
+__all__ = ["MAX_DEPTH", "MOST_BYTES", "NOWHERE", "Cwds", "Flow", "Limit", "Reading", "Scope", "merge"]
 
-MAX_UNITS = 1000
+MAX_UNITS = 600
 MAX_DEPTH = 24
 MAX_NODES = 6000
 MOST_CWDS = 4
+MOST_BYTES = 32_000
+"""Without blanks and the bodies of here-documents: what the parser can take in, even if it is nonsense."""
+SECONDS = 0.02
+"""Of this thread's time, for parsing: a busy machine changes no verdict."""
 
 Cwds = tuple[str | None, ...]
 """The directories the shell may be in; None among them: any. Empty: this place is not reached."""
@@ -61,14 +66,16 @@ class Limit(Exception):
 
 @dataclass(slots=True)
 class Reading:
-    """What was found. home: the home directory, or None where unknown."""
+    """What was found. home: the home directory, or None where unknown. workspace: the working directories."""
 
     home: str | None = None
+    workspace: tuple[str, ...] = ()
     variables: Variables = field(default_factory=Variables)
     units: list[Unit] = field(default_factory=list)
     opaque: dict[str, OpaqueUnit] = field(default_factory=dict)
     depth: int = 0
     nodes: int = 0
+    deadline: float = field(default_factory=lambda: time.thread_time() + SECONDS)
 
     def note(self, why: str, source: str = "") -> None:
         """The call asks, for this reason."""
@@ -84,6 +91,12 @@ class Reading:
         self.units.append(unit)
         if len(self.units) > MAX_UNITS:
             raise Limit(f"the command has more than {MAX_UNITS} parts")
+
+    def deeper(self) -> None:
+        """One level of nesting more; the caller takes it back. Raises Limit."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Limit(f"the command nests deeper than {MAX_DEPTH} levels")
 
     def spend(self, nodes: int) -> None:
         """Account for work. Raises Limit."""

@@ -10,7 +10,7 @@ from sayso.permission.unit import FileUnit, Word
 
 __all__ = ["OPERATOR", "redirect"]
 
-OPERATOR = re.compile(rb"[0-9]*(&>>|&>|<<<|<>|<&|>&|>>|>\||<|>)(-(?=[\s;&|<>()]|$))?")
+OPERATOR = re.compile(rb"[0-9]*(&>>|&>|<<<|<>|<&|>&|>>|>\||<|>)((?<=[<>]&)-(?=[\s;&|<>()]|$))?")
 """A redirection up to its target; the second group closes a descriptor."""
 
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
@@ -20,11 +20,11 @@ _READS = frozenset({"<", "<>"})
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 
 
-def redirect(reading: Reading, operator: str, numbered: bool, target: Word, cwds: Cwds, source: str) -> None:
+def redirect(reading: Reading, operator: str, numbered: bool, target: Word, cwds: Cwds) -> None:
     """Add what this redirection does. numbered: a descriptor stands before the operator."""
     if operator == "<<<":
         return
-    text = target.text
+    text, source = target.text, target.source
     if operator in ("<&", ">&"):
         if text is not None and _DESCRIPTOR.fullmatch(text):
             return

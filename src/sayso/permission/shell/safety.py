@@ -126,7 +126,7 @@ def permissions(words: Sequence[Word], scene: Scene, unit: CommandUnit) -> str |
 def copied(words: Sequence[Word], scene: Scene, unit: CommandUnit) -> str | None:
     """cp, install, ln, rsync, scp: the last operand, or the directory given by -t, and what comes to lie in it."""
     sources, targets = sources_and_targets(words)
-    return first([scene.change(place) for place in landing(sources, targets)])
+    return first([scene.change(place) for place in landing(sources, targets, scene)])
 
 
 def sources_and_targets(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
@@ -147,10 +147,13 @@ def sources_and_targets(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
     return operands[:-1], operands[-1:]
 
 
-def landing(sources: Sequence[Word], targets: Sequence[Word]) -> list[Word]:
-    """The targets, and each source's name in them, in case they are directories."""
+def landing(sources: Sequence[Word], targets: Sequence[Word], scene: Scene) -> list[Word]:
+    """The targets, and each source's name in those that are directories or may be."""
     places = list(targets)
     for target in targets:
+        place = os.path.join(scene.cwd or "", target.text or "")
+        if len(sources) == 1 and not place.endswith("/") and place.startswith("/") and not os.path.isdir(place):
+            continue
         for source in sources:
             name = os.path.basename((source.text or "").rstrip("/"))
             if target.text is not None and name:

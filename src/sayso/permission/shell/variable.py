@@ -6,11 +6,13 @@ program that it starts reads it (PATH, LD_PRELOAD), arithmetic evaluates its val
 """
 
 import re
+from collections.abc import Collection
 from enum import IntEnum
 
+from sayso.permission.shell.readonly.word import word_set
 from sayso.permission.unit import Word
 
-__all__ = ["Value", "Variables", "is_harmless", "is_local"]
+__all__ = ["Value", "Variables", "is_harmless"]
 
 _HARMLESS: dict[str, re.Pattern[str]] = {}
 
@@ -31,11 +33,20 @@ _harmless("AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION", r"[A-Za-z0-9_.-]*")
 _harmless("PAGER GIT_PAGER MANPAGER", r"cat|")
 _harmless("GIT_TERMINAL_PROMPT", r"0|1")
 
-# Names that Bash and common programs leave alone: set, not exported, they stay in the shell.
+# Names that Bash and common programs leave alone: set, not exported, they stay in the shell. Used where it is not known
+# which names are exported.
 _LOCAL = re.compile(r"(?!npm_|.*_proxy$)[a-z][a-z0-9_]*")
-_LOCAL_UPPER = frozenset(
-    "BASE BRANCH COMMIT COUNT DATE DEST DIR FILE FILES HASH ID INDEX LINE LOG MSG N NAME NOW NUM OUT OUTPUT PID RC "
-    "REPO RESULT ROOT SIZE SRC STATUS TAG TOTAL URL VERSION".split()
+_LOCAL_UPPER = word_set(
+    "BAR BASE BRANCH COMMIT COUNT DATE DEST DIR FILE FILES FOO HASH ID INDEX LINE LOG MSG N NAME NOW NUM OUT OUTPUT "
+    "PID RC REPO RESULT ROOT SIZE SRC STATUS TAG TOTAL URL VERSION X Y Z"
+)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# bash(1), "Shell Variables": what Bash itself looks at, or sets.
+_OF_BASH = re.compile(
+    r"_|(?:BASH|COMP|COPROC|EPOCH|HIST|HOST|LC_|MAIL|OPT|PROMPT_|PS[0-9]|READLINE_|TEXTDOMAIN).*|auto_resume|histchars|"
+    r"CDPATH|CHILD_MAX|COLUMNS|DIRSTACK|EMACS|ENV|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNCNAME|FUNCNEST|GLOBIGNORE|GLOBSORT|"
+    r"GROUPS|HOME|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LINENO|LINES|MACHTYPE|MAPFILE|OLDPWD|OSTYPE|PATH|PIPESTATUS|"
+    r"POSIXLY_CORRECT|PPID|PWD|RANDOM|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRANDOM|TERM|TIMEFORMAT|TMOUT|TMPDIR|TZ|UID"
 )
 # Set by Bash itself, from data.
 _SET_BY_BASH = re.compile(
@@ -47,11 +58,6 @@ def is_harmless(name: str, value: Word) -> bool:
     """Whether a program may be started with this variable: the name is listed, and the value fits it."""
     pattern = _HARMLESS.get(name)
     return pattern is not None and value.text is not None and pattern.fullmatch(value.text) is not None
-
-
-def is_local(name: str) -> bool:
-    """Whether setting this name in the shell, without exporting it, reaches no program and no part of the shell."""
-    return _LOCAL.fullmatch(name) is not None or name in _LOCAL_UPPER
 
 
 class Value(IntEnum):
@@ -70,11 +76,19 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+][A-Za-z0-9_./,:@%+-]*")
 class Variables:
     """The values that one text gives to names, and what its reading relies on."""
 
-    def __init__(self) -> None:
+    def __init__(self, exported: Collection[str] | None = None) -> None:
+        self.exported = exported
+        """The names in the environment, or None where that is not known."""
         self.values: dict[str, Value] = {}
         self.demands: list[tuple[str, Value, str]] = []
         self.lost = False
         """Something may have set any variable (`source`)."""
+
+    def is_local(self, name: str) -> bool:
+        """Whether setting this name in the shell, without exporting it, reaches no program and no part of the shell."""
+        if self.exported is None:
+            return _LOCAL.fullmatch(name) is not None or name in _LOCAL_UPPER
+        return bool(_NAME.fullmatch(name)) and name not in self.exported and not _OF_BASH.fullmatch(name)
 
     def set(self, name: str, value: Word | Value) -> None:
         """Record that the text gives `name` this value."""

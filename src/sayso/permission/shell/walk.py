@@ -1,21 +1,19 @@
 """From a parsed text to its simple commands.
 
-Owns the cursor that must pass over every byte: what lies between two tokens may only be blanks, so that nothing the
-tree left out can run. The tree is trusted with nesting alone; words are read by their own bytes (`word`), the order of
-`&&`, `|` and redirections is taken from the sequence of tokens, since tree-sitter-bash binds them differently.
+Owns statements: their order, what joins them, and where the shell stands when each runs. `&&`, `|` and redirections
+are taken from the sequence of tokens, since tree-sitter-bash binds them differently from Bash.
 """
 
-import re
 from typing import TYPE_CHECKING
 
-from sayso.permission.shell.command import run
 from sayso.permission.shell.compound import COMPOUND
+from sayso.permission.shell.cursor import Cursor
 from sayso.permission.shell.heredoc import HereDocument, lift
-from sayso.permission.shell.reading import MAX_DEPTH, Cwds, Flow, Limit, Reading, Scope, merge
-from sayso.permission.shell.redirection import OPERATOR, redirect
-from sayso.permission.shell.scan import Builder, NotAWord
+from sayso.permission.shell.pipeline import Part, split
+from sayso.permission.shell.reading import MOST_BYTES, Cwds, Flow, Limit, Reading, Scope, merge
+from sayso.permission.shell.scan import NotAWord
+from sayso.permission.shell.simple import SIMPLE, read_document, read_redirection, read_simple, salvage
 from sayso.permission.shell.tree import parse
-from sayso.permission.shell.word import Words
 from sayso.permission.unit import Word
 
 if TYPE_CHECKING:
@@ -25,23 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk", "read_text"]
 
-_SIMPLE = frozenset({"command", "declaration_command", "unset_command", "variable_assignment", "variable_assignments"})
-_CHAIN = frozenset({"pipeline", "list", "redirected_statement", "negated_command"})
-_REDIRECTIONS = frozenset({"file_redirect", "herestring_redirect"})
 _TERMINATORS = frozenset({";", "&", "\n"})
 _NESTED = frozenset({"command_substitution", "process_substitution"})
-# What tree-sitter-bash may call a word, or a part of a command that is one.
-_WORDS = frozenset(
-    "ansi_c_string arithmetic_expansion brace_expression command_name command_substitution concatenation expansion "
-    "extglob_pattern number process_substitution raw_string regex simple_expansion string test_operator "
-    "translated_string variable_assignment variable_name word special_variable_name subscript "
-    "export declare typeset readonly local unset unsetenv == =~ = $".split()
-)
-_BOUNDARY = frozenset(b" \t\n;&|<>()`")
-_BLANKS = re.compile(rb"[ \t]*")
-_LINES = re.compile(rb"[ \t\n]*")
-_DESCRIPTOR = re.compile(rb"\d+|\{\w+\}")
-_COMMENT = re.compile(rb"#[^\n]*")
 
 
 def read_text(data: bytes, reading: Reading, scope: Scope, cwds: Cwds) -> Flow:
@@ -72,7 +55,7 @@ def _read(
     *,
     continued: bool,
 ) -> Flow:
-    root = parse(text)
+    root = parse(text, reading.deadline) if len(text) - text.count(b" ") <= MOST_BYTES else None
     if root is None:
         raise Limit("the command takes too long to parse")
     reading.spend(root.descendant_count)
@@ -83,13 +66,14 @@ def _read(
         return Flow(cwds, cwds)
     flow = walk.statements(root.children)
     walk.gap(len(text), lines=True)
-    if walk.line_end is not None:
+    walk.line_is_over()
+    if walk.found != set(documents):
         reading.note("a here-document that is not understood")
     return flow
 
 
-class Walk:
-    """One pass over the tree of one text, in the order of its bytes."""
+class Walk(Cursor):
+    """Reads the statements of one text."""
 
     def __init__(
         self,
@@ -102,110 +86,26 @@ class Walk:
         *,
         continued: bool = False,
     ) -> None:
-        self.data = data
-        self.original = original
-        self.reading = reading
-        self.scope = scope
-        self.cwds = cwds
+        super().__init__(data, original, reading, scope, cwds, continued=continued)
         self.documents = documents
-        self.continued = continued
-        self.strict = True
-        self.pos = 0
-        self.line_end: int | None = None
-        self.holder: Node | None = None
-        self.nested: dict[int, Node] | None = None
-        self.words = Words(data, reading.variables, self.inside, reading.home)
+        self.found: set[int] = set()
 
-    # -- the cursor ------------------------------------------------------------------------------
-
-    def gap(self, start: int, *, lines: bool = False) -> None:
-        """Pass over what lies before `start`: blanks, and newlines where Bash takes them for blanks."""
-        between = self.data[self.pos : start]
-        self.pos = start
-        if not between or between == b" " or not self.strict:
-            return
-        if self.continued:
-            between = between.replace(b"\\\n", b"")
-        if not (_LINES if lines else _BLANKS).fullmatch(between):
-            self.reading.note("something between its words is not understood", self.text(start, start + 40))
-        if self.line_end is not None and b"\n" in between:
-            if self.pos - len(between) + between.index(b"\n") != self.line_end:
-                self.reading.note("a here-document that is not understood")
-            self.line_end = None
-
-    def token(self, node: "Node", *, lines: bool = False) -> None:
-        """Pass over an operator or a reserved word."""
-        start, end = node.start_byte, node.end_byte
-        self.gap(start, lines=lines)
-        self.pos = end
-        if not self.strict:
-            return
-        before, mark, after = self.data[start - 1 : start], self.data[start:end], self.data[end : end + 1]
-        if mark[:1].isalpha() or mark in (b"{", b"}", b"!", b"[[", b"]]"):
-            alone = (not before or before[0] in _BOUNDARY) and (not after or after[0] in _BOUNDARY)
-        else:
-            alone = after not in (b"&", b"|") if mark in (b"&", b"|", b"&&", b"||", b"|&", b";") else True
-            alone = alone and not (mark == b"&" and after == b">")
-        if not alone:
-            self.reading.note("an operator that is not understood", self.text(start, end + 10))
-
-    def comment(self, node: "Node") -> None:
-        """Pass over a comment, which must be one for Bash: at the start of a word, to the end of its line."""
-        start, end = node.start_byte, node.end_byte
-        self.gap(start, lines=True)
-        match = _COMMENT.match(self.data, start)
-        if self.strict and (match is None or match.end() != end or (start and self.data[start - 1] not in _BOUNDARY)):
-            self.reading.note("a comment that is not understood", self.text(start, end))
-        self.pos = end
-
-    def text(self, start: int, end: int) -> str:
-        """The source between two offsets, for people."""
-        return self.original[start:end].decode(errors="replace")
-
-    # -- words -----------------------------------------------------------------------------------
-
-    def word(self, node: "Node", *, lines: bool = False) -> Word:
-        """Read the word that this node covers."""
-        self.holder, self.nested = node, None
-        return self.region(node.start_byte, node.end_byte, lines=lines)
-
-    def region(self, start: int, end: int, *, lines: bool = False) -> Word:
-        """Read the word between two offsets; substitutions are looked up below `holder`."""
-        data = self.data
-        while start < end and data[start] in b" \t\n":
-            start += 1
-        self.gap(start, lines=lines)
-        after = data[end : end + 1]
-        holder = self.holder
-        try:
-            if self.strict:
-                if (start and data[start - 1] not in _BOUNDARY) or (after and after[0] not in _BOUNDARY):
-                    raise NotAWord("a word that goes on")
-                if after in (b"<", b">") and _DESCRIPTOR.fullmatch(data, start, end):
-                    raise NotAWord("a redirection of a descriptor that is not understood")
-            word = self.words.read(start, end)
-        except NotAWord as problem:
-            self.reading.note(str(problem), self.text(start, end))
-            word = Word(None, self.text(start, end))
-            if holder is not None:
-                self.salvage_nested(holder, start, end)
-        self.pos = end
-        return word
+    # -- substitutions -----------------------------------------------------------------------------
 
     def inside(self, at: int, quoted: bool) -> int:
         """Read the commands of the substitution at this offset; returns the offset after it."""
         if self.nested is None:
-            self.nested = {} if self.holder is None else self.substitutions(self.holder)
-        node = self.nested.get(at)
+            self.nested = self.substitutions()
+        node = self.nested.pop(at, None)
         if node is None:
             return self.detached(at, quoted)
         self.substitution(node, at, quoted)
         return node.end_byte
 
-    def substitutions(self, holder: "Node") -> "dict[int, Node]":
-        """The outermost substitutions below a node, by the offset of their first byte that is no blank."""
+    def substitutions(self) -> "dict[int, Node]":
+        """The outermost substitutions of the word, by the offset of their first byte that is no blank."""
         found: dict[int, Node] = {}
-        stack = [holder]
+        stack = list(self.holders)
         while stack:
             node = stack.pop()
             if node.type in _NESTED:
@@ -228,36 +128,30 @@ class Walk:
             self.reading.note("$(( ... )) that is not arithmetic")
         if self.data[end - 1 : end] != (b"`" if opener == 1 else b")"):
             self.reading.note("a substitution that does not end")
-        saved = self.cwds, self.holder, self.nested, self.words.pwd, self.line_end
-        self.pos, self.line_end = at + opener, None
-        self.deeper()
+        saved = self.cwds, self.holders, self.nested, self.words.pwd, self.line_end, self.behind_document
+        self.pos, self.line_end, self.behind_document = at + opener, None, False
+        self.reading.deeper()
         self.statements(node.children[1:-1])
         self.gap(end - 1, lines=True)
-        if self.line_end is not None:
-            self.reading.note("a here-document that is not understood")
+        self.line_is_over()
         self.reading.depth -= 1
-        self.cwds, self.holder, self.nested, self.words.pwd, self.line_end = saved
+        self.cwds, self.holders, self.nested, self.words.pwd, self.line_end, self.behind_document = saved
         self.pos = end
-
-    def deeper(self) -> None:
-        """One level of nesting more."""
-        self.reading.depth += 1
-        if self.reading.depth > MAX_DEPTH:
-            raise Limit(f"the command nests deeper than {MAX_DEPTH} levels")
 
     def detached(self, at: int, quoted: bool) -> int:
         """Read a substitution that has no node: parse from its start, and take the first node."""
         rest = self.data[at:]
-        root = parse(rest)
+        root = parse(rest, self.reading.deadline)
         node = root.descendant_for_byte_range(0, 1) if root is not None else None
         while node is not None and (node.type not in _NESTED or node.start_byte != 0):
             node = node.parent
         if root is None or node is None:
             raise NotAWord("a substitution that is not understood")
-        self.reading.spend(root.descendant_count)
+        self.reading.spend(root.descendant_count + len(rest) // 256)
         if node.has_error:
             self.reading.note("a substitution that cannot be parsed")
         part = Walk(rest, rest, self.reading, self.scope, self.cwds, {}, continued=self.continued)
+        part.words.pwd = self.words.pwd
         part.strict = self.strict and not node.has_error
         part.substitution(node, 0, quoted)
         return at + node.end_byte
@@ -267,7 +161,7 @@ class Walk:
     def statements(self, nodes: "Sequence[Node]") -> Flow:
         """Read commands one after another, from where the shell is; `&` runs one aside."""
         flow = Flow(self.cwds, self.cwds)
-        separated = True
+        separated = first = True
         for index, node in enumerate(nodes):
             kind = node.type
             if kind == "comment":
@@ -278,6 +172,10 @@ class Walk:
             else:
                 if self.strict and not separated and b"\n" not in self.data[self.pos : node.start_byte]:
                     self.reading.note("two commands with nothing between them")
+                if self.behind_document and not first:
+                    # Bash 5.2 prints a `$(...)` anew to run it, and loses a `;` behind a here-document on the way.
+                    self.reading.note("commands after a here-document inside a substitution")
+                first = False
                 before = self.cwds
                 flow = self.statement(node)
                 aside = index + 1 < len(nodes) and nodes[index + 1].type == "&"
@@ -289,10 +187,10 @@ class Walk:
 
     def statement(self, node: "Node") -> Flow:
         """Read one statement, with all that `&&`, `||`, `|` and redirections join to it."""
-        if node.type in _SIMPLE:
+        if node.type in SIMPLE:
             self.gap(node.start_byte, lines=True)
             return self.simple(node, ())
-        pipelines = _split(node)
+        pipelines = split(node)
         flow = Flow(self.cwds, self.cwds)
         for connector, parts in pipelines:
             if connector is not None:
@@ -331,7 +229,7 @@ class Walk:
         self.words.pwd = self.cwds[0] if len(self.cwds) == 1 else None
         if (
             node is None
-            or node.type in _SIMPLE
+            or node.type in SIMPLE
             or (node.type == "test_command" and self.data[node.start_byte : node.start_byte + 2] != b"[[")
         ):
             first = node if node is not None else redirections[0]
@@ -345,7 +243,7 @@ class Walk:
             self.salvage(node)
             return Flow(self.cwds, self.cwds)
         self.gap(node.start_byte, lines=True)
-        self.deeper()
+        self.reading.deeper()
         place = self.cwds
         flow = read(self, node)
         self.reading.depth -= 1
@@ -357,3 +255,49 @@ class Walk:
             if extra:
                 self.reading.note("words after a redirection of a compound command")
         return flow
+
+    def line_is_over(self) -> None:
+        """A here-document whose line did not end has no body."""
+        if self.line_end is not None:
+            self.reading.note("a here-document that is not understood")
+
+    # -- simple commands ---------------------------------------------------------------------------
+
+    def simple(self, node: "Node | None", redirections: "Sequence[Node]") -> Flow:
+        """Read one simple command and its redirections."""
+        self.words.pwd = self.cwds[0] if len(self.cwds) == 1 else None
+        return read_simple(self, node, redirections)
+
+    def redirection(self, node: "Node", extra: list[Word]) -> None:
+        """Read one redirection; words that follow its target are added to `extra`."""
+        read_redirection(self, node, extra)
+
+    def document(self, document: HereDocument, word_end: int) -> None:
+        """Read the here-document of a redirection that was just passed over."""
+        self.found.add(document.operator)
+        self.behind_document = None if self.behind_document is None else True
+        if word_end != document.word_end or self.line_end not in (None, document.line_end):
+            self.reading.note("a here-document that is not understood")
+        self.line_end = document.line_end
+        if not document.literal:
+            body = Walk(self.original, self.original, self.reading, self.scope, self.cwds, {}, continued=self.continued)
+            body.words.pwd, body.strict = self.words.pwd, self.strict
+            read_document(body, document.body, document.end)
+
+    def script(self, text: bytes, scope: Scope, cwds: Cwds) -> Flow:
+        """Read a text that a command of this one runs."""
+        return read_text(text, self.reading, scope, cwds)
+
+    # -- what is not understood --------------------------------------------------------------------
+
+    def salvage(self, node: "Node") -> None:
+        """Add what can be recognised below a node."""
+        salvage(self, node)
+
+    def salvage_nested(self, start: int, end: int) -> None:
+        """Add the commands of the substitutions between two offsets that have not been read."""
+        nested = self.substitutions() if self.nested is None else self.nested
+        strict, self.strict = self.strict, False
+        for at in [at for at in nested if start <= at < end]:
+            self.substitution(nested.pop(at), at, True)
+        self.strict = strict

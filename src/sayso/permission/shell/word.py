@@ -10,6 +10,7 @@ from collections.abc import Callable
 from sayso.permission.shell.ansi import decoded
 from sayso.permission.shell.arithmetic import evaluate
 from sayso.permission.shell.parameter import braced
+from sayso.permission.shell.reading import Limit
 from sayso.permission.shell.scan import CLOSING_BRACE, Builder, Inside, NotAWord
 from sayso.permission.shell.variable import Variables
 from sayso.permission.unit import Word
@@ -18,10 +19,13 @@ __all__ = ["Words"]
 
 _SAFE = re.compile(rb"[A-Za-z0-9_./:,@%+=^\-\x80-\xff]+")
 _PLAIN = re.compile(rb"[A-Za-z0-9_./:,@%+=^\-#!\]}\x80-\xff]+")
+# Blanks of Unicode (category Zs, and U+0085): for the shell they are letters, for a person they are not.
+_BLANKS = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
 _DOUBLE_QUOTED = re.compile(rb'[^"\\$`]+')
 _TILDE = re.compile(rb"~(?=/|$)")
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _BRACE_LIST = re.compile(rb"\{.*(?:,|\.\.).*\}", re.DOTALL)
+_MOST_STEPS = 10_000
 _SAFE_HOME = re.compile(r"[A-Za-z0-9_./:,@%+=-]+")
 
 
@@ -34,11 +38,12 @@ class Words:
         self.inside = inside
         self.home = home
         self.pwd: str | None = None
+        self.steps = 0
 
     def read(self, start: int, end: int) -> Word:
         """The word at these offsets. Raises NotAWord."""
         source = self.data[start:end]
-        if _SAFE.fullmatch(source):
+        if _SAFE.fullmatch(source) and (source.isascii() or not _BLANKS.search(source)):
             text = source.decode()
             return Word(text, text)
         out = Builder()
@@ -69,6 +74,8 @@ class Words:
                 return at
             if match := _PLAIN.match(data, at, end):
                 run = match[0]
+                if not run.isascii() and _BLANKS.search(run):
+                    raise NotAWord("a blank of Unicode outside of quotes")
                 if stop >= 0 and (cut := run.find(stop)) >= 0:
                     run = run[:cut]
                 out.literal(run)
@@ -78,11 +85,18 @@ class Words:
                 out.literal(data[at : at + 1])
                 at += 1
                 continue
+            self.step()
             step = _STEPS.get(byte)
             if step is None:
                 raise NotAWord(f"{chr(byte)!r} does not belong to a word")
             at = step(self, at, end, out)
         return at
+
+    def step(self) -> None:
+        """Account for one more quote, escape or expansion. Raises Limit."""
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise Limit("the command has too many quotes and expansions to be judged")
 
     def escape(self, at: int, end: int, out: Builder) -> int:
         if at + 1 >= end:
@@ -112,6 +126,7 @@ class Words:
             byte = data[at]
             if byte == stop:
                 return at
+            self.step()
             if byte == 0x24:
                 at = self.dollar(at, end, out, quoted=True)
             elif byte == 0x60:
@@ -168,6 +183,8 @@ class Words:
     def process(self, at: int, end: int, out: Builder) -> int:
         if self.data[at + 1 : at + 2] != b"(":
             raise NotAWord("a redirection is not a word")
+        # The name of a pipe, absolute.
+        out.literal(b"/")
         out.unknown(single=True)
         return self.inside(at, False)
 

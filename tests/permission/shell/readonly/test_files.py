@@ -1,8 +1,8 @@
 """Finding and looking at files, archives and object files."""
 
 import pytest
-from commanding import command
 
+from commanding import command
 from sayso.permission.shell.readonly import prove
 
 PROVEN = """

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commanding import command
 
+from commanding import command
 from sayso.permission.shell.readonly import GIT_ENVIRONMENT, prove
 from sayso.permission.shell.readonly.git import COMMANDS
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from commanding import command
 
+from commanding import command
 from sayso.permission.shell.readonly import prove
 
 PROVEN = """

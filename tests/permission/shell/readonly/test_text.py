@@ -114,10 +114,12 @@ def test_what_may_write_or_start_something_is_not_proven(text: str, why: str) ->
 
 SED_READS = [
     "p", "$!N;$!D", "1!G;h;$!d", "0~3d", "/re/I,+3{s/x/y/g;p}", "s,/usr,/opt,g; s#w#e#", ":w;N;$!bw;s/\\n/ /g",
-    "s/[/]/e/x/", "s/[^/]*$//", "\\%w%p", "a we text", "a\\\nwe text\np", "y/we/ew/", "q5", "s/w/e/2p;te", "$=", "# w x\np",
+    "s/[/]/e/x/", "s/[^/]*$//", "\\%w%p", "a we text", "a\\\nwe text\np", "y/we/ew/", "q5", "s/w/e/2p;te", "$=",
+    "# w x\np",
 ]  # fmt: skip
 SED_DOES_MORE = [
-    ("1e id", "e runs a command"), ("e", "e runs what was read"), ("s/x/id/e", "the e flag"), ("s|x|y|ge", "another delimiter"),
+    ("1e id", "e runs a command"), ("e", "e runs what was read"), ("s/x/id/e", "the e flag"),
+    ("s|x|y|ge", "another delimiter"),
     ("s/x\\/y/p/ge", "an escaped delimiter hides the flags"), ("w out", "w writes"), ("1W out", "W writes"),
     ("s/a/b/w out", "the w flag"), ("/a/{p;e id\n}", "in a block"), ("p\n1w out", "on the second line"),
     ("s/[/]/e", "where a bracket does not hide the delimiter"), ("a\\ \ns/a/\ne id/", "text or command, by version"),
@@ -147,7 +149,9 @@ def test_a_sed_script_names_the_files_that_it_reads() -> None:
 @given(st.text(alphabet="ewWsy/|\\[]^p;{}\n gae,1$!", max_size=12))
 def test_no_sed_script_with_an_execute_at_a_command_position_passes(script: str) -> None:
     assert script_reads("p;e") is None
-    if script_reads(script + "\n") is not None:
+    if script_reads(script + "\n") is not None and not script.endswith(
+        "\\"
+    ):  # a newline behind \ goes on with the text
         assert script_reads(script + "\n1e id") is None
 
 

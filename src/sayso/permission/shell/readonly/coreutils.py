@@ -4,7 +4,9 @@ Manual: GNU coreutils 9.1, the section-1 pages of Debian 12, unless a row says o
 operand of theirs writes: csplit, dd, df --sync, install, link, mkfifo, mknod, mktemp, split, sync, tee, truncate.
 """
 
-from sayso.permission.shell.readonly.table import Parsed, Table, reading
+from collections.abc import Sequence
+
+from sayso.permission.shell.readonly.table import Parsed, Reads, Table, reading
 from sayso.permission.unit import Word
 
 __all__ = ["ROWS"]
@@ -28,6 +30,11 @@ def counted(parsed: Parsed) -> bool:
         parsed.reads.append(reading(Word(None, "--files0-from"), parsed.cwd))
     parsed.reads += [reading(word, parsed.cwd) for word in parsed.operands if word.text != "-"]
     return True
+
+
+def printed(words: Sequence[Word], cwd: str | None) -> Reads:
+    """echo prints whatever is no option of its own: `echo ---`."""
+    return ()
 
 
 SUM_SHORT = "bctwz"
@@ -81,7 +88,7 @@ ROWS: dict[str, Table] = {
         operands="trees",
         open=True,
     ),
-    "echo": row("echo", "Een", operands="text", open=True, posix=True),
+    "echo": row("echo", grammar=printed),
     "expand": row("expand", "it:", "initial tabs=", open=True, digits=True),
     "expr": row("expr", operands="text", open=True, posix=True),
     "factor": row("factor", operands="text"),

@@ -308,7 +308,9 @@ ROWS: dict[str, Table | Program] = {
     "snap": Table(manual="snapd 2.57, snap(8)", grammar=first_word("list", "version")),
     "flatpak": Table(manual="flatpak 1.14, flatpak(1)", grammar=first_word("list")),
     # -- sessions and keys
-    "tmux": Table(manual="tmux 3.3a, tmux(1)", grammar=first_word("-V", "ls", "list-sessions", "list-windows", "list-panes")),
+    "tmux": Table(
+        manual="tmux 3.3a, tmux(1)", grammar=first_word("-V", "ls", "list-sessions", "list-windows", "list-panes")
+    ),
     "screen": Table(manual="screen 4.9.0, screen(1)", grammar=first_word("-ls", "-list")),
     "ssh-add": Table(manual="OpenSSH 9.2, ssh-add(1)", grammar=first_word("-l", "-L")),
     "ssh-keygen": Table(

@@ -53,18 +53,18 @@ class Parsed:
 
 def reading(word: Word, cwd: str | None) -> FileUnit:
     """The content of one file."""
-    return FileUnit(op="read", path=word.text, cwd=cwd, rule_tools=("Read",), source=word.source)
+    return FileUnit(op="read", path=word.text, cwd=cwd, rule_tools=("Read",), source=word.source, prefix=word.prefix)
 
 
 def listing(word: Word, cwd: str | None) -> FileUnit:
     """The names in a directory, or the facts about a file: its content stays unread."""
-    return FileUnit(op="read", path=word.text, cwd=cwd, rule_tools=("Glob",), source=word.source)
+    return FileUnit(op="read", path=word.text, cwd=cwd, rule_tools=("Glob",), source=word.source, prefix=word.prefix)
 
 
 def searching(word: Word, cwd: str | None, *, content: bool = True) -> FileUnit:
     """A tree: the content of its files, or only their names."""
     tools = ("Read", "Grep", "Glob") if content else ("Glob",)
-    return FileUnit(op="search", path=word.text, cwd=cwd, rule_tools=tools, source=word.source)
+    return FileUnit(op="search", path=word.text, cwd=cwd, rule_tools=tools, source=word.source, prefix=word.prefix)
 
 
 HERE = Word(".", ".")

@@ -1,52 +1,38 @@
-"""Read, Write and Edit: text files, so that nobody's work is lost in silence.
+"""Write and Edit: text files changed in one step, so that nobody's work is lost in silence.
 
-Owns the three tools. Opening and replacing is in disk.py, text in text.py, memory in ledger.py; what may be read or
-written is the permission engine's.
+Owns the two tools. Replacing is in disk.py, text in text.py, memory in ledger.py; what may be written is the
+permission engine's.
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from sayso.message import TextBlock, ToolResultState
+from sayso.message import TextBlock
 from sayso.permission.unit import Unit
 from sayso.request import Preview
 from sayso.tool.base import ToolChunk, Verified
 from sayso.tool.disk import CONTENT_LIMIT, FileProblem, opened, read_whole, replace, version_of
 from sayso.tool.ledger import FileLedger
 from sayso.tool.output import bounded
-from sayso.tool.place import FileTool, attempt, failed, refusal
+from sayso.tool.place import FileTool, failed, refusal
 from sayso.tool.schema import schema_of
-from sayso.tool.text import NoMatch, Text, decoded, diff, kind_of, numbered, replaced
+from sayso.tool.text import NoMatch, Text, decoded, diff, kind_of, replaced
 
 if TYPE_CHECKING:
     from sayso.permission.context import PermissionContext
 
-__all__ = ["Edit", "Read", "Write"]
+__all__ = ["Edit", "Write"]
 
 _CONFIG = ConfigDict(extra="forbid", defer_build=True)
-_LINES: Final = 2_000  # lines that Read shows, unless the call says otherwise
-_PIECE: Final = 65_536  # bytes of one line that are looked at
 _DIFF_SHOWN: Final = 4_000  # characters of the diff that the model gets back from an edit
 _PATH = Field(min_length=1, description="Path of the file; a relative one starts from the working directory.")
-
-
-class ReadInput(BaseModel):
-    """Arguments of Read."""
-
-    model_config = _CONFIG
-
-    file_path: Annotated[str, _PATH]
-    offset: Annotated[int, Field(ge=1, description="The first line to show, counted from 1.")] = 1
-    limit: Annotated[int, Field(ge=1, description="How many lines to show.")] = _LINES
 
 
 class WriteInput(BaseModel):
@@ -69,99 +55,8 @@ class EditInput(BaseModel):
     replace_all: Annotated[bool, Field(description="Replace every occurrence; otherwise there must be one.")] = False
 
 
-_READ: TypeAdapter[ReadInput] = TypeAdapter(ReadInput)
 _WRITE: TypeAdapter[WriteInput] = TypeAdapter(WriteInput)
 _EDIT: TypeAdapter[EditInput] = TypeAdapter(EditInput)
-
-
-class Read(FileTool):
-    """Shows lines of a text file, numbered. Remembers what was read, so that Write and Edit notice other people's work.
-
-    Result: at most `output_limit` characters; where more follows, the last line says from which offset.
-    Metadata: path (canonical), version (of the content, see `disk.version_of`).
-    """
-
-    name = "Read"
-    description = (
-        "Read a text file. Lines come numbered, as `number<TAB>line`; the number and the tab are not in the file. "
-        f"At most {_LINES} lines unless limit says otherwise; use offset to go on. Images and other binary files are "
-        "not shown."
-    )
-    arguments = _READ
-    is_read_only = True
-    is_concurrency_safe = True
-    output_limit = 100_000
-
-    def __init__(self, cwd: str | os.PathLike[str] | None = None, *, ledger: FileLedger | None = None) -> None:
-        super().__init__(cwd, ledger=ledger)
-        self.input_schema = schema_of(_READ)
-
-    def units(self, tool_input: dict[str, Any], context: PermissionContext) -> Sequence[Unit]:
-        """One file is read."""
-        from sayso.permission.files import file_unit
-
-        self.note_judged(tool_input.get("file_path"))
-        return (file_unit("read", tool_input.get("file_path"), cwd=self.cwd, rule_tools=("Read",)),)
-
-    async def __call__(self, **tool_input: Any) -> ToolChunk:
-        """The lines, or in state `error` why not."""
-        given = _READ.validate_python(tool_input)
-        try:
-            return await asyncio.to_thread(self._read, given)
-        except (FileProblem, OSError) as exc:
-            return failed(exc)
-
-    def _read(self, given: ReadInput) -> ToolChunk:
-        path = self.place(given.file_path, running=True)
-        with attempt_opened(path) as descriptor:
-            found = os.fstat(descriptor)
-            if found.st_size > CONTENT_LIMIT:
-                version = version_of(found)
-                with os.fdopen(os.dup(descriptor), "rb") as file:
-                    shown = self._shown(file, given, path, found.st_size)
-            else:
-                content = read_whole(descriptor, path)
-                version = content.version
-                shown = self._shown(io.BytesIO(content.data), given, path, len(content.data))
-        self.ledger.read(path, version)
-        return ToolChunk(content=[TextBlock(text=shown)], metadata={"path": path, "version": version})
-
-    def _shown(self, file: IO[bytes], given: ReadInput, path: str, size: int) -> str:
-        start = file.read(8_192)
-        file.seek(0)
-        if (kind := kind_of(start)) is not None:
-            raise FileProblem(f"{path} is {kind} of {size:,} bytes. Read shows text only.")
-        out: list[str] = []
-        room = self.output_limit - 500
-        number, more = 0, False
-        for number, line in enumerate(_lines(file), 1):
-            if number < given.offset:
-                continue
-            text = numbered(number, line.decode("utf-8-sig" if number == 1 else "utf-8", "replace"))
-            room -= len(text)
-            if out and (len(out) == given.limit or room < 0):
-                more = True
-                break
-            out.append(text)
-        if not out:
-            return "[the file is empty]" if not number else self._past_the_end(path, number, given.offset)
-        if more:
-            out.append(f"[more follows; go on with offset={number}]")
-        if "\ufffd" in "".join(out):
-            out.append("\n[bytes that are not UTF-8 are shown as \ufffd]")
-        return "".join(out)
-
-    def _past_the_end(self, path: str, lines: int, offset: int) -> str:
-        raise FileProblem(f"{path} has {lines} lines; there is none at offset {offset}.")
-
-
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines; of a very long one the first piece."""
-    while line := file.readline(_PIECE):
-        rest = line
-        while rest and not rest.endswith(b"\n"):
-            rest = file.readline(_PIECE)
-        yield line
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +101,7 @@ class _Changing(FileTool):
         change = self._plan(tool_input, running=True)
         version = version_of(change.data)
         if version != change.version:
-            attempt(lambda: replace(change.path, change.data, old=change.old), change.path)
+            replace(change.path, change.data, old=change.old)
         self.ledger.read(change.path, version)
         return change
 
@@ -250,6 +145,8 @@ class Write(_Changing):
             change = await asyncio.to_thread(self._make, tool_input)
         except (FileProblem, OSError) as exc:
             return failed(exc)
+        if change.version == version_of(change.data):
+            return _done(f"{change.path} had this content already.", change)
         what = "Created" if change.old is None else "Replaced"
         return _done(f"{what} {change.path}: {len(change.after.splitlines())} lines.", change)
 
@@ -258,7 +155,7 @@ class Write(_Changing):
         path = self.place(given.file_path, running=running)
         data = given.content.encode()
         try:
-            with attempt_opened(path) as descriptor:
+            with opened(path) as descriptor:
                 old = os.fstat(descriptor)
                 large = old.st_size > CONTENT_LIMIT
                 content = None if large else read_whole(descriptor, path).data
@@ -314,15 +211,13 @@ class Edit(_Changing):
         if given.old_string == given.new_string:
             raise FileProblem("old_string and new_string are the same: there is nothing to change.")
         path = self.place(given.file_path, running=running)
-        with attempt_opened(path) as descriptor:
+        with opened(path) as descriptor:
             old = os.fstat(descriptor)
             content = read_whole(descriptor, path)
         self._changed_since(path, content.version)
         text = _editable(content.data, path)
-        sought, put = (
-            s.replace("\r\n", text.newline) if text.newline == "\n" else s for s in (given.old_string, given.new_string)
-        )
-        after, count = replaced(text.text, sought, put, every=given.replace_all)
+        old_string, new_string = text.normal(given.old_string), text.normal(given.new_string)
+        after, count = replaced(text.text, old_string, new_string, every=given.replace_all)
         return _Change(
             path=path, data=text.encoded(after), after=after, old=old, version=content.version, before=text.text,
             count=count,
@@ -334,7 +229,7 @@ class Edit(_Changing):
 
         def look() -> Verified:
             path = self.place(given.file_path, running=False)
-            with attempt_opened(path) as descriptor:
+            with opened(path) as descriptor:
                 text = _editable(read_whole(descriptor, path).data, path).text
             old, new = given.old_string in text, bool(given.new_string) and given.new_string in text
             if old == new:
@@ -347,34 +242,26 @@ class Edit(_Changing):
             return Verified(outcome="unknown")
 
 
-@contextmanager
-def attempt_opened(path: str) -> Iterator[int]:
-    """As `opened`, with the path that was asked for in an error of the operating system."""
-    with ExitStack() as stack:
-        yield attempt(lambda: stack.enter_context(opened(path)), path)
-
-
-def _text_or_kind(content: bytes | None) -> tuple[str | None, str]:
-    """The content as text and ""; or None and what it is instead."""
-    if content is None:
-        return None, "a large file"
-    if (kind := kind_of(content[:8_192])) is not None:
-        return None, kind
-    try:
-        return decoded(content).text, ""
-    except UnicodeDecodeError:
-        return None, "text that is not UTF-8"
-
-
 def _editable(data: bytes, path: str) -> Text:
-    if (kind := kind_of(data[:8_192])) is not None:
-        raise FileProblem(f"{path} is {kind}. Edit changes text only.")
+    kind = kind_of(data[:8_192])
+    if kind is not None:
+        raise FileProblem(f"{path} is {kind}; only text can be edited.")
     try:
         return decoded(data)
     except UnicodeDecodeError as exc:
-        raise FileProblem(f"{path} is not UTF-8 (byte {exc.start}). Edit changes UTF-8 text only.") from exc
+        raise FileProblem(f"{path} is not UTF-8 text (byte {exc.start}); it was left alone.") from exc
+
+
+def _text_or_kind(data: bytes | None) -> tuple[str | None, str]:
+    """The content as text, as it is; or None and what it is."""
+    if data is None:
+        return None, "a file too large to compare"
+    try:
+        return (None, kind) if (kind := kind_of(data[:8_192])) else (data.decode(), "")
+    except UnicodeDecodeError:
+        return None, "a file that is not UTF-8 text"
 
 
 def _done(text: str, change: _Change) -> ToolChunk:
     metadata = {"path": change.path, "version": version_of(change.data)}
-    return ToolChunk(content=[TextBlock(text=text)], state=ToolResultState.SUCCESS, metadata=metadata)
+    return ToolChunk(content=[TextBlock(text=text)], metadata=metadata)
