@@ -62,7 +62,15 @@ class Refused(SaysoError):
 
 
 class NotWaiting(Refused):
-    """Nothing is waiting for such an answer; if it was answered already, the message says by whom and how."""
+    """Nothing is waiting for such an answer; if it was answered already, the message says by whom and how.
+
+    how, by, via, at: the same for a program, empty where nothing is known of the request: `approved`, `refused`,
+        `answered`, `dismissed`, `expired` or `withdrawn`; who; through which surface; ISO 8601 UTC.
+    """
+
+    def __init__(self, message: str, *, how: str = "", by: str = "", via: str = "", at: str = "") -> None:
+        super().__init__(message)
+        self.how, self.by, self.via, self.at = how, by, via, at
 
 
 class UnknownCall(Refused):

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sayso.permission.rule import PermissionRule
 
-__all__ = ["Answer", "OfferedRule", "Preview", "Request"]
+__all__ = ["Answer", "Decided", "OfferedRule", "Preview", "Request"]
 
 
 class Preview(BaseModel):
@@ -68,6 +68,22 @@ class Request(BaseModel):
     created_at: str
     expires_at: str | None = None
     digest: str
+
+
+class Decided(BaseModel):
+    """A request that waits no more, and how it ended.
+
+    how: `approved`, `refused`, `answered`, `dismissed` (somebody chose not to answer), `expired` (nobody answered) or
+        `withdrawn` (the reply was stopped). by, via: who, through which surface. at: ISO 8601 UTC.
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    request: Request
+    how: str
+    by: str
+    via: str
+    at: str
 
 
 class Answer(BaseModel):

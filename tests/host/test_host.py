@@ -3,71 +3,22 @@
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hosting import asked, says, yes
 from sayso.agent import Agent
 from sayso.errors import InvalidAnswer, NotWaiting, Parked, Refused, StaleAnswer
 from sayso.event import RequireUserConfirmEvent, TextBlockDeltaEvent
 from sayso.host import Host
-from sayso.message import TextBlock, ToolCallBlock
-from sayso.request import Answer, Request
-from sayso.store import MemoryStore, SQLiteStore
+from sayso.message import ToolCallBlock
+from sayso.request import Answer
+from sayso.store import MemoryStore
 from sayso.store.base import Store
 from sayso.testing import ScriptedModel
 from sayso.tool import AskUser
 from worlds import Bank, Outside, call, results_in
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
-    """Gives the store again and again, as processes would open it."""
-    memory = MemoryStore()
-    return lambda: memory if request.param == "memory" else SQLiteStore(tmp_path / "log.db")
-
-
-def says(*turns: Any, tools: Any = (), **options: Any) -> Callable[[Store, str], Agent]:
-    """A builder of agents; each session's model begins its script anew after what it has said already."""
-
-    def build(store: Store, session_id: str) -> Agent:
-        return Agent("ops", "", Script(turns), tools, store=store, session_id=session_id, **options)
-
-    return build
-
-
-class Script:
-    """Says its turns by how many rounds the conversation has had."""
-
-    model_name = "script"
-
-    def __init__(self, turns: Any) -> None:
-        self.turns = turns
-
-    async def respond(self, messages: Any, tools: Any) -> Any:
-        from sayso.message import ToolResultBlock
-        from sayso.model.base import ModelResponse, TextDelta
-
-        seen = sum(isinstance(b, ToolResultBlock) for m in messages for b in m.content)
-        seen += sum(m.role == "assistant" and m.finished_reason is not None for m in messages)
-        said = self.turns[min(seen, len(self.turns) - 1)]
-        if isinstance(said, str):
-            yield TextDelta("t", said)
-            yield ModelResponse([TextBlock(id="t", text=said)])
-        else:
-            yield ModelResponse(list(said))
-
-
-def yes(request: Request, **fields: Any) -> Answer:
-    return Answer(request_id=request.id, digest=request.digest, decision="approve", **fields)
-
-
-async def asked(host: Host, message: str = "pay") -> tuple[str, Request]:
-    session_id = await host.submit(None, message)
-    await host.settled()
-    (request,) = await host.pending(session_id=session_id)
-    return session_id, request
 
 
 def test_an_answer_drives_the_session_on_in_the_background(new_store: Callable[[], Store]) -> None:
@@ -114,7 +65,10 @@ def test_a_second_answer_is_refused_and_fifty_at_once_are_one(new_store: Callabl
             outcomes = await asyncio.gather(*answers, return_exceptions=True)
             await host.settled()
             assert [o for o in outcomes if o is None] == [None]
-            assert {type(o) for o in outcomes if o is not None} == {NotWaiting}
+            late = [o for o in outcomes if isinstance(o, NotWaiting)]
+            assert len(late) == 49
+            first = next(n for n, o in enumerate(outcomes) if o is None)
+            assert {(o.how, o.by, o.via) for o in late} == {("approved", f"p{first}", "test")}
             with pytest.raises(NotWaiting):
                 await host.answer(yes(request), by="late", via="test")
         assert bank.paid == ["ann:1"]

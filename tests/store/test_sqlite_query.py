@@ -17,7 +17,8 @@ def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
     connection = apsw.Connection(str(tmp_path / "log.db"))
     bring_up_to_date(connection, "log.db")
     connection.execute(
-        "INSERT INTO requests VALUES ('r', 's', 'confirm', 'bash', '2026-12-01T12:00:00.000+00:00', NULL, x'', 1)"
+        "INSERT INTO requests VALUES ('r', 's', 'confirm', 'bash', '2026-12-01T12:00:00.000+00:00', NULL, x'', 1,"
+        " NULL, NULL, NULL, NULL)"
     )
     connection.execute("INSERT INTO sessions VALUES (1, 's', 'ops', '', 'parked', NULL, 0, '', '', 1)")
     yield connection
@@ -59,6 +60,16 @@ def test_a_page_of_waiting_requests_is_read_in_the_order_of_an_index(connection:
                 assert not any(step.startswith("SCAN") for step in steps), steps
 
 
+def test_a_page_of_the_history_is_read_in_the_order_of_an_index(connection: apsw.Connection) -> None:
+    connection.execute(
+        "INSERT INTO requests VALUES ('c', 's', 'confirm', 'bash', '2026-12-01T12:00:00.000+00:00', NULL, x'', 0,"
+        " '2026-12-01T12:05:00.000+00:00', 'approved', 'ann', 'web')"
+    )
+    for session_id, after in product([None, "s"], [None, "c"]):
+        page = partial(sqlite_query.closed, connection, tool=None, how=None, by=None, since=None, limit=50)
+        assert_by_index(plans(connection, partial(page, session_id=session_id, after=after)))
+
+
 def test_a_page_of_sessions_is_read_in_the_order_of_an_index(connection: apsw.Connection) -> None:
     for state, after in product([None, "parked"], [None, "s"]):
         assert_by_index(plans(connection, partial(sqlite_query.sessions, connection, state, after, 50)))
@@ -69,7 +80,7 @@ def test_what_is_due_what_changed_and_one_of_anything_are_searched_for(connectio
         lambda: sqlite_query.due(connection, "2026-12-01T12:00:00.000+00:00", 100),
         lambda: sqlite_query.changed(connection, 0),
         lambda: sqlite_query.find(connection, "r"),
-        lambda: sqlite_query.read(connection, "s", 0),
+        lambda: sqlite_query.read(connection, "s", 0, None),
         lambda: sqlite_query.session(connection, "s"),
         lambda: sqlite_query.snapshot(connection, "s"),
     ):

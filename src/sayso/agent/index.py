@@ -2,19 +2,23 @@
 
 import msgspec
 
+from sayso.reply.fact import Fact, HumanAnswered, OutsideReturned, RequestExpired
 from sayso.reply.machine import is_parked, wants
 from sayso.reply.part import Text
 from sayso.reply.question import WAITING, Question, question_of
 from sayso.reply.state import Session
-from sayso.store.base import Index, Waiting
+from sayso.store.base import Index, Outcome, Waiting
 
-__all__ = ["index_of"]
+__all__ = ["index_of", "outcome_of"]
 
 _TITLE = 80  # characters of the first message that name a session in a list
 
 
-def index_of(session: Session, runner: str | None) -> Index:
-    """The index row of a session, from its fold; `runner` is who drives it on from here, if it is not to wait."""
+def index_of(session: Session, runner: str | None, outcomes: tuple[Outcome, ...] = ()) -> Index:
+    """The index row of a session, from its fold.
+
+    runner: who drives it on from here, if it is not to wait. outcomes: how requests ended since it was last written.
+    """
     reply = session.reply
     waiting: tuple[Waiting, ...] = ()
     state = "working" if wants(session) else "idle"
@@ -27,8 +31,27 @@ def index_of(session: Session, runner: str | None) -> Index:
         title=_title(session),
         state=state,
         waiting=waiting,
+        outcomes=outcomes,
         runner=runner if state == "working" else None,
     )
+
+
+def outcome_of(before: Session, fact: Fact, after: Session) -> Outcome | None:
+    """How the request ended that this fact answers, if it answers one."""
+    match fact:
+        case HumanAnswered() | RequestExpired():
+            call_id = fact.call_id
+        case OutsideReturned():
+            call_id = fact.result.call_id
+        case _:
+            return None
+    if before.reply is None or after.reply is None:
+        return None
+    asked = next((c.asked for c in before.reply.calls if c.call.id == call_id), None)
+    answered = next((c.answered for c in after.reply.calls if c.call.id == call_id), None)
+    if asked is None or answered is None:
+        return None
+    return Outcome(asked.request_id, answered.how, answered.by, answered.via)
 
 
 def _title(session: Session) -> str:

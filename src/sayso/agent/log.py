@@ -9,14 +9,14 @@ import asyncio
 import contextlib
 
 from sayso.agent.folds import folds_of
-from sayso.agent.index import index_of
+from sayso.agent.index import index_of, outcome_of
 from sayso.errors import Conflict, Refused, StoreError
 from sayso.ids import now
 from sayso.reply.codec import decode, decode_session, encode, encode_session
 from sayso.reply.fact import Fact, OutsideReturned, SessionOpened, ToolReturned
 from sayso.reply.machine import replay, step
 from sayso.reply.state import Session
-from sayso.store.base import Snapshot, Store
+from sayso.store.base import Outcome, Snapshot, Store
 
 __all__ = ["SessionLog"]
 
@@ -43,7 +43,7 @@ class SessionLog:
         self.fold = folds_of(store).of(session_id)
         self.runner_id: str | None = None  # who drives the session here, once that is known
         self._opening = opening
-        self._fresh: list[Fact] = []
+        self._fresh: list[tuple[Fact, Outcome | None]] = []  # and how the request ended that the fact answers
         self._writing = asyncio.Lock()
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
@@ -80,7 +80,7 @@ class SessionLog:
         """Take one fact into the fold, or raise a `Refused` and change nothing. Returns the fold before and after."""
         before = self.session
         self.session = step(before, fact)
-        self._fresh.append(fact)
+        self._fresh.append((fact, outcome_of(before, fact, self.session)))
         return before, self.session
 
     def accept_all(self, facts: list[Fact]) -> None:
@@ -106,29 +106,30 @@ class SessionLog:
                 return
             if self._unsure:
                 await self._reconcile()
-            facts = tuple(self._fresh)
-            if not facts:
+            fresh = tuple(self._fresh)
+            if not fresh:
                 return
             try:
-                await self._append(facts, durable)
+                await self._append(fresh, durable)
             except Conflict:
-                await self._rebase(facts)
+                await self._rebase(fresh)
 
-    async def _append(self, facts: tuple[Fact, ...], durable: bool) -> None:
+    async def _append(self, fresh: tuple[tuple[Fact, Outcome | None], ...], durable: bool) -> None:
+        outcomes = tuple(outcome for _, outcome in fresh if outcome is not None)
         try:
             await self.store.append(
                 self.session_id,
-                [encode(f) for f in facts],
+                [encode(fact) for fact, _ in fresh],
                 at=self.length,
                 time=now(),
-                index=index_of(self.session, self.runner_id),
+                index=index_of(self.session, self.runner_id, outcomes),
                 durable=durable,
             )
         except asyncio.CancelledError:
             self._unsure = True
             raise
-        self.length += len(facts)
-        del self._fresh[: len(facts)]
+        self.length += len(fresh)
+        del self._fresh[: len(fresh)]
         if not self._fresh and self.fold.length < self.length:
             self.fold.session, self.fold.length = self.session, self.length
         if self.length >= self.fold.snapshot_at * _SNAPSHOT_GROWTH + _SNAPSHOT_LEAST and not self._fresh:
@@ -136,8 +137,8 @@ class SessionLog:
             await self.store.save_snapshot(self.session_id, Snapshot(self.length, _SNAPSHOT_VERSION, body))
             self.fold.snapshot_at = self.length
 
-    async def _rebase(self, facts: tuple[Fact, ...]) -> None:
-        brought = [f for f in facts if isinstance(f, ToolReturned | OutsideReturned)]
+    async def _rebase(self, fresh: tuple[tuple[Fact, Outcome | None], ...]) -> None:
+        brought = [fact for fact, _ in fresh if isinstance(fact, ToolReturned | OutsideReturned)]
         await self.refresh()
         kept = 0
         for fact in brought:
@@ -155,7 +156,7 @@ class SessionLog:
         """After a cancelled write: what of it the store has. A store settles a write before it lets go of it."""
         written = 0
         for entry in await self.store.read(self.session_id, after=self.length):
-            if written == len(self._fresh) or encode(self._fresh[written]) != entry.fact:
+            if written == len(self._fresh) or encode(self._fresh[written][0]) != entry.fact:
                 break
             written += 1
         self.length += written

@@ -19,12 +19,13 @@ from sayso.host.reply_to import as_event
 from sayso.host.watch import Live, Seen, watch_session
 from sayso.ids import new_id
 from sayso.message import Msg
+from sayso.permission.rule import PermissionRule
 from sayso.reply.codec import decode
 from sayso.reply.fact import SessionOpened
 from sayso.reply.question import Question, request_of
-from sayso.request import Answer, Request
+from sayso.request import Answer, Decided, Request
 from sayso.state import AgentState
-from sayso.store.base import SessionRow, Store, Waiting
+from sayso.store.base import Closed, SessionRow, Store, Waiting
 
 __all__ = ["Build", "Host", "about"]
 
@@ -166,6 +167,21 @@ class Host:
             event = UserInterruptEvent(reply_id=agent.reply_id)
             await agent.reply(event, by=by, via=via)
 
+    async def set_mode(self, session_id: str, mode: str, *, by: str = "") -> None:
+        """Change a session's permission mode; it counts from the next judgement on."""
+        await (await self._agent(session_id, None)).set_mode(mode, by=by)
+
+    async def add_rule(self, session_id: str, rule: PermissionRule, *, by: str = "") -> None:
+        """Add a rule to a session. Raises InvalidRule if it can never match its tool.
+
+        For a program that holds the host: a surface offers rules by their id, with an answer.
+        """
+        await (await self._agent(session_id, None)).add_rule(rule, by=by)
+
+    async def remove_rule(self, session_id: str, rule: PermissionRule, *, by: str = "") -> None:
+        """Revoke a rule of a session. Raises WrongMoment if it has no such rule."""
+        await (await self._agent(session_id, None)).remove_rule(rule, by=by)
+
     def watch(self, session_id: str, *, after: int = 0) -> AsyncIterator[Seen]:
         """The session's events from entry `after` of its log on, for ever; deltas of what is driven here between."""
         return watch_session(self.store, self._live, session_id, after)
@@ -195,7 +211,24 @@ class Host:
         for request in agent.requests():
             if request.id == request_id:
                 return request
-        raise NotWaiting(f"request {request_id!r} was answered a moment ago")
+        raise await self._not_waiting(request_id)
+
+    async def history(
+        self,
+        *,
+        session_id: str | None = None,
+        tool: str | None = None,
+        how: str | None = None,
+        by: str | None = None,
+        since: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> list[Decided]:
+        """Requests that wait no more, the last first; `after` is the request id that ended the page before."""
+        rows = await self.store.closed(
+            session_id=session_id, tool=tool, how=how, by=by, since=since, after=after, limit=limit
+        )
+        return [_decided(row) for row in rows]
 
     async def answer(self, answer: Answer, *, by: str, via: str) -> None:
         """Take one person's answer; returns once it is on disk, and the session goes on in the background.
@@ -204,7 +237,7 @@ class Host:
         InvalidAnswer (it does not fit); then nothing changed.
         """
         row = await self._waiting(answer.request_id)
-        event = None if answer.decision == "dismiss" else as_event(_request(row), answer)
+        event = as_event(_request(row), answer)
         sink = self._sink(row.session_id)
         call_id = _question.decode(row.body).call.id
 
@@ -213,7 +246,10 @@ class Host:
                 return await agent.expire(call_id, by=by, via=via, sink=sink, drive=self._drives)
             return await agent.accept(event, by=by, via=via, sink=sink, drive=self._drives)
 
-        await self._take(row.session_id, give)
+        try:
+            await self._take(row.session_id, give)
+        except NotWaiting:  # somebody was faster by a moment; it can be said who
+            raise await self._not_waiting(answer.request_id) from None
 
     async def expire(self) -> list[str]:
         """Record every question whose time is over as unanswered; the ids of the requests."""
@@ -234,8 +270,23 @@ class Host:
     async def _waiting(self, request_id: str) -> Waiting:
         row = await self.store.find(request_id)
         if row is None:
-            raise NotWaiting(f"no request {request_id!r} waits: it was answered, it expired, or it never was")
+            raise await self._not_waiting(request_id)
         return row
+
+    async def _not_waiting(self, request_id: str) -> NotWaiting:
+        closed = await self.store.find_closed(request_id)
+        if closed is None:
+            return NotWaiting(f"there is no request {request_id!r}")
+        words = {"expired": "expired unanswered", "withdrawn": "was withdrawn when the reply was stopped"}
+        said = words.get(closed.how, f"was already {closed.how}")
+        by, via = (f" by {closed.by}" if closed.by else ""), (f" via {closed.via}" if closed.via else "")
+        return NotWaiting(
+            f"request {request_id!r} {said}{by}{via} at {closed.closed_at}",
+            how=closed.how,
+            by=closed.by,
+            via=closed.via,
+            at=closed.closed_at,
+        )
 
     # -- driving ---------------------------------------------------------------------------------------
 
@@ -294,7 +345,7 @@ class Host:
 
 async def about(store: Store, session_id: str) -> dict[str, str]:
     """What the program that began a session noted of it; empty where there is no such session."""
-    for entry in await store.read(session_id):
+    for entry in await store.read(session_id, limit=1):
         fact = decode(entry.fact)
         return fact.about if isinstance(fact, SessionOpened) else {}
     return {}
@@ -302,3 +353,8 @@ async def about(store: Store, session_id: str) -> dict[str, str]:
 
 def _request(row: Waiting) -> Request:
     return request_of(row.session_id, _question.decode(row.body), None)
+
+
+def _decided(row: Closed) -> Decided:
+    request = request_of(row.session_id, _question.decode(row.body), None)
+    return Decided(request=request, how=row.how, by=row.by, via=row.via, at=row.closed_at)

@@ -18,14 +18,19 @@ __all__ = ["as_event"]
 _FITS = {"confirm": ("approve", "reject"), "ask": ("answer", "reject"), "external": ("answer", "reject")}
 
 
-def as_event(request: Request, answer: Answer) -> UserConfirmResultEvent | ExternalExecutionResultEvent:
-    """The event. Raises StaleAnswer for another digest, InvalidAnswer for an answer that does not fit."""
+def as_event(request: Request, answer: Answer) -> UserConfirmResultEvent | ExternalExecutionResultEvent | None:
+    """The event, None where the question is dismissed.
+
+    Raises StaleAnswer for another digest, InvalidAnswer for an answer that does not fit.
+    """
     if answer.digest != request.digest:
         raise StaleAnswer(f"request {request.id!r} has changed since it was shown; look at it again")
-    if answer.decision not in _FITS[request.kind]:
+    if answer.decision != "dismiss" and answer.decision not in _FITS[request.kind]:
         fits = " or ".join(_FITS[request.kind])
         raise InvalidAnswer(f"request {request.id!r} is of kind {request.kind!r}: answer it with {fits}, or dismiss it")
     _only_what_fits(request, answer)
+    if answer.decision == "dismiss":
+        return None
     if request.kind == "confirm":
         return _confirmation(request, answer)
     state = ToolResultState.SUCCESS

@@ -5,16 +5,18 @@ Light to import: what needs a library is loaded when its name is first used.
 
 from typing import TYPE_CHECKING
 
-from sayso.store.base import Entry, Index, Runner, SessionRow, Snapshot, Store, Waiting
+from sayso.store.base import Closed, Entry, Index, Outcome, Runner, SessionRow, Snapshot, Store, Waiting
 from sayso.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from sayso.store.sqlite import SQLiteStore
 
 __all__ = [
+    "Closed",
     "Entry",
     "Index",
     "MemoryStore",
+    "Outcome",
     "Runner",
     "SQLiteStore",
     "SessionRow",

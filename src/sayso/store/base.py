@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-__all__ = ["Entry", "Index", "Runner", "SessionRow", "Snapshot", "Store", "Waiting"]
+__all__ = ["Closed", "Entry", "Index", "Outcome", "Runner", "SessionRow", "Snapshot", "Store", "Waiting"]
 
 
 class Entry(NamedTuple):
@@ -39,12 +39,41 @@ class Waiting:
     body: bytes
 
 
+class Outcome(NamedTuple):
+    """How a request ended.
+
+    how: `approved`, `refused`, `answered`, `dismissed`, `expired` or `withdrawn`. by, via: who, through which surface.
+    """
+
+    request_id: str
+    how: str
+    by: str = ""
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """A request that waits no more. closed_at: the time of the append that ended it. `body` as while it waited."""
+
+    request_id: str
+    session_id: str
+    kind: str
+    tool: str
+    created_at: str
+    closed_at: str
+    how: str
+    by: str
+    via: str
+    body: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
     """What of a session the store must be able to find without reading its log; replaces what it said before.
 
     state: `idle`, `parked` or `working` (something is wanted that a program can do).
     waiting: every request open now.
+    outcomes: how requests ended that were open and are no more; one that is not named was `withdrawn`.
     runner: id of the runner that drives it, None if nobody does.
     """
 
@@ -52,6 +81,7 @@ class Index:
     title: str
     state: str
     waiting: tuple[Waiting, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     runner: str | None = None
 
 
@@ -104,8 +134,8 @@ class Store(Protocol):
         """
         ...
 
-    async def read(self, session_id: str, *, after: int = 0) -> Sequence[Entry]:
-        """The entries with seq >= after; empty for an unknown session."""
+    async def read(self, session_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
+        """The entries with seq >= after, at most `limit`; empty for an unknown session."""
         ...
 
     async def wait(self, session_id: str, *, after: int) -> None:
@@ -131,6 +161,27 @@ class Store(Protocol):
 
     async def find(self, request_id: str) -> Waiting | None:
         """One open request by its id."""
+        ...
+
+    async def closed(
+        self,
+        *,
+        session_id: str | None = None,
+        tool: str | None = None,
+        how: str | None = None,
+        by: str | None = None,
+        since: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Sequence[Closed]:
+        """Requests that wait no more, the one closed last first; `after` is the last request_id of the page before.
+
+        since: closed at that time or later.
+        """
+        ...
+
+    async def find_closed(self, request_id: str) -> Closed | None:
+        """One request that waits no more."""
         ...
 
     async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from sayso.store.base import Entry, Index, Runner, SessionRow, Snapshot, Store, Waiting
+from sayso.store.base import Closed, Entry, Index, Runner, SessionRow, Snapshot, Store, Waiting
 
 __all__ = ["Crash", "CrashingStore"]
 
@@ -69,10 +69,10 @@ class CrashingStore:
             if dies:
                 self._die()
 
-    async def read(self, session_id: str, *, after: int = 0) -> Sequence[Entry]:
+    async def read(self, session_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
         """See `Store.read`."""
         self._check_lives()
-        return await self.inner.read(session_id, after=after)
+        return await self.inner.read(session_id, after=after, limit=limit)
 
     async def wait(self, session_id: str, *, after: int) -> None:
         """See `Store.wait`."""
@@ -110,6 +110,28 @@ class CrashingStore:
         """See `Store.find`."""
         self._check_lives()
         return await self.inner.find(request_id)
+
+    async def closed(
+        self,
+        *,
+        session_id: str | None = None,
+        tool: str | None = None,
+        how: str | None = None,
+        by: str | None = None,
+        since: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Sequence[Closed]:
+        """See `Store.closed`."""
+        self._check_lives()
+        return await self.inner.closed(
+            session_id=session_id, tool=tool, how=how, by=by, since=since, after=after, limit=limit
+        )
+
+    async def find_closed(self, request_id: str) -> Closed | None:
+        """See `Store.find_closed`."""
+        self._check_lives()
+        return await self.inner.find_closed(request_id)
 
     async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
         """See `Store.due`."""

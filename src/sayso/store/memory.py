@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from itertools import islice
 
 from sayso.ids import new_id
-from sayso.store.base import Entry, Index, Runner, SessionRow, Snapshot, Waiting
+from sayso.store.base import Closed, Entry, Index, Runner, SessionRow, Snapshot, Waiting
 from sayso.store.chain import FIRST, link
+from sayso.store.outcome import outcomes_of
 from sayso.store.refusal import closed, conflict, no_such_page, no_such_snapshot, refuse_strangers
 from sayso.store.watch import Watch
 
@@ -63,6 +64,7 @@ class MemoryStore:
         self._waiting: dict[str, Waiting] = {}
         # Every request ever seen, as (session_id, created_at): a page may follow one that was answered meanwhile.
         self._seen: dict[str, tuple[str, str]] = {}
+        self._closed: dict[str, Closed] = {}  # ordered by when they were closed
         self._runners: set[str] = set()
         self._position = 0
         self._watch = Watch()
@@ -83,10 +85,11 @@ class MemoryStore:
         for seq, fact in enumerate(facts, at):
             previous = link(previous, session_id, seq, time, fact)
             new.append(Entry(session_id, seq, time, fact, previous))
+        old = session.index.waiting if session else ()
         session = self._sessions.pop(session_id, None) or _Session(time, index)
         self._sessions[session_id] = session
-        if index.waiting or session.index.waiting:
-            self._replace_waiting(session.index.waiting, index.waiting)
+        if index.waiting or old:
+            self._replace_waiting(old, index, time)
         session.index = index
         session.updated_at = time
         session.entries += new
@@ -95,11 +98,12 @@ class MemoryStore:
             self._watch.tell([(session_id, at + len(new), self._position)])
         return tuple(new)
 
-    async def read(self, session_id: str, *, after: int = 0) -> Sequence[Entry]:
+    async def read(self, session_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
         """See `Store.read`."""
         self._check_open()
         session = self._sessions.get(session_id)
-        return session.entries[max(after, 0) :] if session else []
+        after = max(after, 0)
+        return session.entries[after : None if limit is None else after + max(limit, 0)] if session else []
 
     async def wait(self, session_id: str, *, after: int) -> None:
         """See `Store.wait`."""
@@ -155,6 +159,41 @@ class MemoryStore:
         """See `Store.find`."""
         self._check_open()
         return self._waiting.get(request_id)
+
+    async def closed(
+        self,
+        *,
+        session_id: str | None = None,
+        tool: str | None = None,
+        how: str | None = None,
+        by: str | None = None,
+        since: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Sequence[Closed]:
+        """See `Store.closed`. Raises `Refused` where `after` is no closed request."""
+        self._check_open()
+        found = [
+            each
+            for each in self._closed.values()
+            if session_id in (None, each.session_id)
+            and tool in (None, each.tool)
+            and how in (None, each.how)
+            and by in (None, each.by)
+            and (since is None or each.closed_at >= since)
+        ]
+        if after is not None:
+            if after not in self._closed:
+                raise no_such_page("closed request", after)
+            last = (self._closed[after].closed_at, after)
+            found = [each for each in found if (each.closed_at, each.request_id) < last]
+        found.sort(key=lambda each: (each.closed_at, each.request_id), reverse=True)
+        return found[: max(limit, 0)]
+
+    async def find_closed(self, request_id: str) -> Closed | None:
+        """See `Store.find_closed`."""
+        self._check_open()
+        return self._closed.get(request_id)
 
     async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
         """See `Store.due`; the one due first comes first."""
@@ -220,9 +259,27 @@ class MemoryStore:
             if request.request_id in self._seen:
                 yield request.request_id, self._seen[request.request_id][0]
 
-    def _replace_waiting(self, old: Sequence[Waiting], new: Sequence[Waiting]) -> None:
-        for request in old:
-            self._waiting.pop(request.request_id, None)
-        for request in new:
+    def _replace_waiting(self, old: Sequence[Waiting], index: Index, time: str) -> None:
+        before = {request.request_id: self._waiting.pop(request.request_id) for request in old}
+        for request in index.waiting:
+            before.pop(request.request_id, None)
+            self._closed.pop(request.request_id, None)
             self._waiting[request.request_id] = request
             self._seen[request.request_id] = (request.session_id, request.created_at)
+        for request_id, how, by, via in outcomes_of(index, before):
+            self._closed[request_id] = _closed(before[request_id], time, how, by, via)
+
+
+def _closed(request: Waiting, time: str, how: str, by: str, via: str) -> Closed:
+    return Closed(
+        request_id=request.request_id,
+        session_id=request.session_id,
+        kind=request.kind,
+        tool=request.tool,
+        created_at=request.created_at,
+        closed_at=time,
+        how=how,
+        by=by,
+        via=via,
+        body=request.body,
+    )

@@ -17,7 +17,7 @@ import apsw
 
 from sayso.errors import StoreError
 from sayso.store import sqlite_query
-from sayso.store.base import Entry, Index, Runner, SessionRow, Snapshot, Waiting
+from sayso.store.base import Closed, Entry, Index, Runner, SessionRow, Snapshot, Waiting
 from sayso.store.bell import ring
 from sayso.store.liveness import hold, is_held
 from sayso.store.refusal import closed
@@ -72,9 +72,9 @@ class SQLiteStore:
         statement = Append(session_id=session_id, facts=facts, at=at, time=time, index=index)
         return await self._writer.write(statement, durable=durable)
 
-    async def read(self, session_id: str, *, after: int = 0) -> Sequence[Entry]:
+    async def read(self, session_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
         """See `Store.read`. Raises `BrokenLog` where an entry is missing."""
-        return await self._ask(sqlite_query.read, session_id, after)
+        return await self._ask(sqlite_query.read, session_id, after, limit)
 
     async def wait(self, session_id: str, *, after: int) -> None:
         """See `Store.wait`. Raises `StoreError` if the store cannot be read, or is closed, meanwhile."""
@@ -115,6 +115,33 @@ class SQLiteStore:
     async def find(self, request_id: str) -> Waiting | None:
         """See `Store.find`."""
         return await self._ask(sqlite_query.find, request_id)
+
+    async def closed(
+        self,
+        *,
+        session_id: str | None = None,
+        tool: str | None = None,
+        how: str | None = None,
+        by: str | None = None,
+        since: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Sequence[Closed]:
+        """See `Store.closed`. Raises `Refused` where `after` is no closed request."""
+        return await self._ask(
+            sqlite_query.closed,
+            session_id=session_id,
+            tool=tool,
+            how=how,
+            by=by,
+            since=since,
+            after=after,
+            limit=limit,
+        )
+
+    async def find_closed(self, request_id: str) -> Closed | None:
+        """See `Store.find_closed`."""
+        return await self._ask(sqlite_query.find_closed, request_id)
 
     async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
         """See `Store.due`; the one due first comes first."""

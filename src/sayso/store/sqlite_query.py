@@ -8,24 +8,39 @@ from collections.abc import Sequence
 import apsw
 
 from sayso.errors import BrokenLog
-from sayso.store.base import Entry, SessionRow, Snapshot, Waiting
+from sayso.store.base import Closed, Entry, SessionRow, Snapshot, Waiting
 from sayso.store.refusal import no_such_page
 from sayso.store.sqlite_schema import SEQ_BITS
 
-__all__ = ["changed", "due", "find", "position", "read", "session", "sessions", "snapshot", "waiting"]
+__all__ = [
+    "changed",
+    "closed",
+    "due",
+    "find",
+    "find_closed",
+    "position",
+    "read",
+    "session",
+    "sessions",
+    "snapshot",
+    "waiting",
+]
 
 _WAITING = "SELECT request_id, session_id, kind, tool, created_at, expires_at, body FROM requests"
+_CLOSED = "SELECT request_id, session_id, kind, tool, created_at, closed_at, how, by, via, body FROM requests"
 _ROW = "SELECT session_id, agent, title, state, length, created_at, updated_at, runner FROM sessions"
 
 
-def read(connection: apsw.Connection, session_id: str, after: int) -> Sequence[Entry]:
-    """The entries with seq >= after. Raises `BrokenLog` where one of them is missing."""
+def read(connection: apsw.Connection, session_id: str, after: int, limit: int | None) -> Sequence[Entry]:
+    """The entries with seq >= after, at most `limit`. Raises `BrokenLog` where one of them is missing."""
     found = connection.execute("SELECT number, length FROM sessions WHERE session_id = ?", (session_id,)).get
     if found is None:
         return []
     number, length = found
     after = max(after, 0)
     start = number << SEQ_BITS
+    if limit is not None:
+        length = min(length, after + max(limit, 0))
     rows = connection.execute(
         "SELECT position - ?, at, fact, hash FROM entries WHERE position >= ? AND position < ? ORDER BY position",
         (start, start + after, start + length),
@@ -88,6 +103,45 @@ def find(connection: apsw.Connection, request_id: str) -> Waiting | None:
     return _waiting(*found) if found else None
 
 
+def closed(
+    connection: apsw.Connection,
+    *,
+    session_id: str | None,
+    tool: str | None,
+    how: str | None,
+    by: str | None,
+    since: str | None,
+    after: str | None,
+    limit: int,
+) -> Sequence[Closed]:
+    """One page of closed requests, the last first. Raises `Refused` where `after` is no closed request."""
+    where, values = ["NOT open"], []
+    for column, value in (("session_id", session_id), ("tool", tool), ("how", how), ("by", by)):
+        if value is not None:
+            where.append(f"{column} = ?")
+            values.append(value)
+    if since is not None:
+        where.append("closed_at >= ?")
+        values.append(since)
+    if after is not None:
+        closed_at = connection.execute("SELECT closed_at FROM requests WHERE request_id = ?", (after,)).get
+        if closed_at is None:
+            raise no_such_page("closed request", after)
+        where.append("(closed_at, request_id) < (?, ?)")
+        values += [closed_at, after]
+    rows = connection.execute(
+        f"{_CLOSED} WHERE {' AND '.join(where)} ORDER BY closed_at DESC, request_id DESC LIMIT ?",
+        (*values, max(limit, 0)),
+    )
+    return [_closed(*row) for row in rows]
+
+
+def find_closed(connection: apsw.Connection, request_id: str) -> Closed | None:
+    """One closed request."""
+    found = connection.execute(f"{_CLOSED} WHERE request_id = ? AND NOT open", (request_id,)).get
+    return _closed(*found) if found else None
+
+
 def due(connection: apsw.Connection, before: str, limit: int) -> Sequence[Waiting]:
     """Open requests that expire by then, the one due first first."""
     rows = connection.execute(
@@ -148,6 +202,32 @@ def _waiting(
         tool=tool,
         created_at=created_at,
         expires_at=expires_at,
+        body=body,
+    )
+
+
+def _closed(
+    request_id: str,
+    session_id: str,
+    kind: str,
+    tool: str,
+    created_at: str,
+    closed_at: str,
+    how: str,
+    by: str,
+    via: str,
+    body: bytes,
+) -> Closed:
+    return Closed(
+        request_id=request_id,
+        session_id=session_id,
+        kind=kind,
+        tool=tool,
+        created_at=created_at,
+        closed_at=closed_at,
+        how=how,
+        by=by,
+        via=via,
         body=body,
     )
 

@@ -39,7 +39,7 @@ _FIRST = (
         fact BLOB NOT NULL,
         hash BLOB NOT NULL
     ) STRICT""",
-    # A request that was answered keeps its row, without a body, so that a page may follow it.
+    # A request that was closed keeps its row: who answered it, and when, is what the next to answer is told.
     """CREATE TABLE requests (
         request_id TEXT NOT NULL PRIMARY KEY,
         session_id TEXT NOT NULL,
@@ -47,14 +47,20 @@ _FIRST = (
         tool TEXT NOT NULL,
         created_at TEXT NOT NULL,
         expires_at TEXT,
-        body BLOB,
-        open INTEGER NOT NULL
+        body BLOB NOT NULL,
+        open INTEGER NOT NULL,
+        closed_at TEXT,
+        how TEXT,
+        by TEXT,
+        via TEXT
     ) STRICT""",
     "CREATE INDEX open_requests ON requests (created_at, request_id) WHERE open",
     "CREATE INDEX open_requests_by_session ON requests (session_id, created_at, request_id) WHERE open",
     "CREATE INDEX open_requests_by_kind ON requests (kind, created_at, request_id) WHERE open",
     "CREATE INDEX open_requests_by_tool ON requests (tool, created_at, request_id) WHERE open",
     "CREATE INDEX open_requests_by_expiry ON requests (expires_at, request_id) WHERE open AND expires_at IS NOT NULL",
+    "CREATE INDEX closed_requests ON requests (closed_at, request_id) WHERE NOT open",
+    "CREATE INDEX closed_requests_by_session ON requests (session_id, closed_at, request_id) WHERE NOT open",
     """CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY,
         length INTEGER NOT NULL,

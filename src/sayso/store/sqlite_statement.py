@@ -11,6 +11,7 @@ import apsw
 from sayso.errors import BrokenLog
 from sayso.store.base import Entry, Index, Snapshot, Waiting
 from sayso.store.chain import FIRST, link
+from sayso.store.outcome import outcomes_of
 from sayso.store.refusal import conflict, no_such_snapshot, refuse_strangers
 from sayso.store.sqlite_schema import SEQ_BITS
 
@@ -32,8 +33,10 @@ _OPEN_REQUEST = """
     INSERT INTO requests (request_id, kind, tool, created_at, expires_at, body, session_id, open)
     VALUES (?, ?, ?, ?, ?, ?, ?, 1)
     ON CONFLICT DO UPDATE SET kind = excluded.kind, tool = excluded.tool, created_at = excluded.created_at,
-        expires_at = excluded.expires_at, body = excluded.body, open = 1"""
-_CLOSE_REQUEST = "UPDATE requests SET open = 0, body = NULL, expires_at = NULL WHERE request_id = ?"
+        expires_at = excluded.expires_at, body = excluded.body, open = 1,
+        closed_at = NULL, how = NULL, by = NULL, via = NULL"""
+_CLOSE_REQUEST = """
+    UPDATE requests SET open = 0, expires_at = NULL, closed_at = ?, how = ?, by = ?, via = ? WHERE request_id = ?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +110,8 @@ class Append:
             new = _row(request)
             if old.pop(request.request_id, None) != new:
                 connection.execute(_OPEN_REQUEST, (*new, self.session_id))
-        for request_id in old:
-            connection.execute(_CLOSE_REQUEST, (request_id,))
+        for request_id, how, by, via in outcomes_of(self.index, old):
+            connection.execute(_CLOSE_REQUEST, (self.time, how, by, via, request_id))
 
 
 def _row(request: Waiting) -> tuple[str, str, str, str, str | None, bytes]:

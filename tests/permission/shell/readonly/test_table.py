@@ -173,6 +173,14 @@ def test_words_that_follow_unseen_count_as_unknown() -> None:
 def test_no_command_is_in_two_families() -> None:
     from sayso.permission.shell.readonly import containers, coreutils, files, languages, shell, system, text
 
-    families = [coreutils.ROWS, text.ROWS, files.ROWS, languages.ROWS, system.ROWS, containers.ROWS, shell.ROWS]
+    families: list[Mapping[str, object]] = [
+        coreutils.ROWS,
+        text.ROWS,
+        files.ROWS,
+        languages.ROWS,
+        system.ROWS,
+        containers.ROWS,
+        shell.ROWS,
+    ]
     names = [name for family in families for name in family]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []

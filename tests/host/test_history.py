@@ -1,0 +1,67 @@
+"""What the host remembers of requests that wait no more, and what a program may change of a session."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from hosting import asked, says, yes
+from sayso.errors import StaleAnswer
+from sayso.host import Host
+from sayso.permission.rule import PermissionBehavior, PermissionRule
+from sayso.request import Answer
+from sayso.store.base import Store
+from worlds import Bank, call
+
+
+def test_the_history_says_what_was_asked_and_who_decided_what(new_store: Callable[[], Store]) -> None:
+    async def world() -> None:
+        bank, store = Bank(), new_store()
+        async with Host(store, {"ops": says([call("c1", to="ann")], "done", tools=[bank.tool()])}) as host:
+            session_id, request = await asked(host)
+            assert await host.history() == []
+            await host.answer(yes(request), by="ann", via="web")
+            await host.settled()
+            (decided,) = await host.history(session_id=session_id)
+            assert (decided.how, decided.by, decided.via) == ("approved", "ann", "web")
+            assert (decided.request.id, decided.request.input) == (request.id, request.input)
+            assert await host.history(how="refused") == []
+
+    asyncio.run(world())
+
+
+def test_a_dismissal_names_what_it_saw_like_any_answer(new_store: Callable[[], Store]) -> None:
+    async def world() -> None:
+        bank, store = Bank(), new_store()
+        async with Host(store, {"ops": says([call("c1", to="ann")], "done", tools=[bank.tool()])}) as host:
+            _, request = await asked(host)
+            with pytest.raises(StaleAnswer):
+                await host.answer(
+                    Answer(request_id=request.id, digest="other", decision="dismiss"), by="ann", via="web"
+                )
+            await host.answer(
+                Answer(request_id=request.id, digest=request.digest, decision="dismiss"), by="ann", via="web"
+            )
+            await host.settled()
+            (decided,) = await host.history()
+            assert (decided.how, decided.by) == ("dismissed", "ann")
+
+    asyncio.run(world())
+
+
+def test_a_session_can_be_given_a_mode_and_rules_and_lose_them(new_store: Callable[[], Store]) -> None:
+    async def world() -> None:
+        bank, store = Bank(), new_store()
+        rule = PermissionRule(tool_name="pay", rule_content=None, behavior=PermissionBehavior.ALLOW, source="session")
+        async with Host(store, {"ops": says("hello", tools=[bank.tool()])}) as host:
+            session_id = await host.submit(None, "hi")
+            await host.settled()
+            await host.set_mode(session_id, "explore", by="ann")
+            await host.add_rule(session_id, rule, by="ann")
+            context = (await host.session(session_id)).permission_context
+            assert context.mode == "explore"
+            assert [r.tool_name for r in context.allow_rules["pay"]] == ["pay"]
+            await host.remove_rule(session_id, rule, by="ann")
+            assert not (await host.session(session_id)).permission_context.allow_rules.get("pay")
+
+    asyncio.run(world())
