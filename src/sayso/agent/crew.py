@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from sayso.agent.judge import Judge
 from sayso.agent.runner import ProcessRunner, runner_of
-from sayso.message import Msg, SystemMsg
+from sayso.message import Msg, SystemMsg, ToolResultBlock
 from sayso.model.base import ChatModel, ToolSchema
 from sayso.model.failure import Retry
 from sayso.reply.state import Session
 from sayso.reply.transcript import open_message
 from sayso.store.base import Store
+from sayso.tool.base import ToolBase
 from sayso.tool.toolkit import Toolkit
 
 __all__ = ["Crew"]
@@ -39,6 +40,7 @@ class Crew:
         self._store = store
         self._system = [SystemMsg(content=system_prompt)] if system_prompt else []
         self._schemas: tuple[ToolSchema, ...] | None = None
+        self._recalled = False
 
     async def runner(self) -> ProcessRunner:
         """This process's runner in the agent's store."""
@@ -48,6 +50,19 @@ class Crew:
         """Whether a tool's calls may run beside each other."""
         found = self.toolkit.get(tool)
         return found is not None and found.is_concurrency_safe
+
+    def recall(self, session: Session, past: Sequence[Msg]) -> None:
+        """Let the tools know once what the session did with them before this agent was made.
+
+        Called before a tool runs, as only then it counts: whoever lists or answers requests need not read the past.
+        """
+        if self._recalled:
+            return
+        self._recalled = True
+        if all(type(tool).recall is ToolBase.recall for tool in self.toolkit):
+            return
+        messages = [*past, open_message(session.reply)] if session.reply is not None else past
+        self.toolkit.recall(block for m in messages for block in m.content if isinstance(block, ToolResultBlock))
 
     @property
     def schemas(self) -> Sequence[ToolSchema]:

@@ -292,6 +292,7 @@ class Run:
                 local.append(call)
         if not local:
             return None
+        self.crew.recall(self.log.session, self.log.fold.past(self.log.session.history))
         for call in local:
             self.take(ToolStarted(at=now(), call_id=call.id, runner=runner.id, digest=digest_of(call)))
         runner.begin(self.log.session_id, [c.id for c in local])

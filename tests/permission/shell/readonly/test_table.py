@@ -1,5 +1,7 @@
 """How a row reads a command line: the grammar of options that every proof rests on."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
