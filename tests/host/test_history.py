@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from hosting import asked, says, yes
-from sayso.errors import StaleAnswer
+from sayso.errors import NotWaiting, StaleAnswer
 from sayso.host import Host
 from sayso.permission.rule import PermissionBehavior, PermissionRule
 from sayso.request import Answer
+from sayso.store import SQLiteStore
 from sayso.store.base import Store
 from worlds import Bank, call
 
@@ -63,5 +65,26 @@ def test_a_session_can_be_given_a_mode_and_rules_and_lose_them(new_store: Callab
             assert [r.tool_name for r in context.allow_rules["pay"]] == ["pay"]
             await host.remove_rule(session_id, rule, by="ann")
             assert not (await host.session(session_id)).permission_context.allow_rules.get("pay")
+
+    asyncio.run(world())
+
+
+def test_of_hosts_that_answer_at_the_same_moment_one_is_taken_and_the_others_are_told_by_whom(tmp_path: Path) -> None:
+    async def world() -> None:
+        bank = Bank()
+        agents = {"ops": says([call("c1", to="ann")], "done", tools=[bank.tool()])}
+        stores = [SQLiteStore(tmp_path / "log.db") for _ in range(8)]
+        hosts = [Host(store, agents) for store in stores]
+        _, request = await asked(hosts[0])
+        answers = [host.answer(yes(request), by=f"p{n}", via="test") for n, host in enumerate(hosts)]
+        outcomes = await asyncio.gather(*answers, return_exceptions=True)
+        for host in hosts:
+            await host.settled()
+        (winner,) = [n for n, outcome in enumerate(outcomes) if outcome is None]
+        told = [outcome.by for outcome in outcomes if isinstance(outcome, NotWaiting)]
+        assert told == [f"p{winner}"] * 7, outcomes
+        assert bank.paid == ["ann:1"]
+        for store in stores:
+            await store.close()
 
     asyncio.run(world())

@@ -245,6 +245,8 @@ def test_a_watcher_sees_the_past_then_the_live_without_a_gap(new_store: Callable
 
             async def look() -> None:
                 async for item in host.watch(session_id):
+                    if item.event is None:
+                        continue
                     seen.append(item)
                     if isinstance(item.event, RequireUserConfirmEvent):
                         parked.set()

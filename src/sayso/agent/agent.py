@@ -197,6 +197,16 @@ class Agent:
         if self._running() is None:
             await self._log.refresh()
 
+    async def changed(self) -> None:
+        """Return once another process has moved the session; `state` and `requests` then show what it did."""
+        await self._log.store.wait(self.session_id, after=self._log.length)
+        await self.load()
+
+    @property
+    def length(self) -> int:
+        """How many entries of the session's log are in `state`."""
+        return self._log.length
+
     @property
     def state(self) -> AgentState:
         """The session as a value; what its `model_dump_json` gives can rebuild the agent elsewhere."""

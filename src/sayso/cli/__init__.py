@@ -18,6 +18,24 @@ exit codes:
   3    something waits for a person; it is kept, and how to answer is printed
   130  interrupted"""
 
+_ANSWERS = """\
+examples:
+  sayso answer ID --yes
+  sayso answer ID --no --reason "use the staging account"
+  sayso answer ID --edit '{"command": "ls -l"}'
+  sayso answer ID --answers '[{"question": "Which one?", "selected": ["A"]}]'
+
+The session goes on in this process, in its own folder and with its own model; exit code 3 says that it waits again."""
+
+_RULES = """\
+examples:
+  sayso rules list                          the rule files in force here
+  sayso rules trust .sayso/rules.toml       let a project's allow rules count
+  sayso rules list --session ID             what a session has been allowed
+  sayso rules explain 1 --session ID        which of its calls rule 1 covered
+  sayso rules expire 1 --after 8h --session ID
+  sayso rules revoke 1 --session ID"""
+
 _MODES = ("default", "accept_edits", "explore", "bypass", "dont_ask")
 
 
@@ -48,25 +66,106 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    chat = commands.add_parser(
-        "chat",
-        help="talk to an agent that works in a folder",
-        description="Talk to an agent that works in a folder. It asks before it acts; a pause shows what would happen.",
-        epilog=_EXITS,
-        formatter_class=raw,
-    )
+
+    def command(name: str, summary: str, more: str = "", epilog: str = _EXITS) -> argparse.ArgumentParser:
+        text = f"{summary[0].upper()}{summary[1:]}. {more}".strip()
+        return commands.add_parser(name, help=summary, description=text, epilog=epilog, formatter_class=raw)
+
+    _chat(command("chat", "talk to an agent that works in a folder", "It asks before it acts."))
+    _demo(command("demo", "see it work: no key, no service", "Real tools, real pauses, a scripted model."))
+    _inbox(command("inbox", "what waits for a person, in all sessions"))
+    _answer(command("answer", "answer a request, from any process", epilog=_ANSWERS))
+    _sessions(command("sessions", "the sessions of a store, the one changed last first"))
+    _log(command("log", "what happened in a session; or, with verify, whether the log is as it was written"))
+    _rules(command("rules", "the rules of this folder, or of a session", epilog=_RULES))
+    permission = command("permission", "why a command would run, ask or be denied")
+    _explain(permission.add_subparsers(dest="action", metavar="explain", required=True).add_parser("explain"))
+    return parser
+
+
+def _store(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--store", metavar="PATH", help="the file of the sessions (default: $SAYSO_STORE, else yours)")
+
+
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON value a line")
+
+
+def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("message", nargs="?", help="the first message; - reads it from standard input")
     chat.add_argument("-m", "--model", help="PROVIDER:NAME, such as openai:gpt-5, ollama:NAME or local:FILE.gguf")
-    chat.add_argument("--cwd", default=".", metavar="DIR", help="the folder to work in (default: this one)")
+    chat.add_argument("--cwd", metavar="DIR", help="the folder to work in (default: this one)")
     chat.add_argument("--mode", choices=_MODES, help="how much happens without asking (default: default)")
-    chat.add_argument("--state", metavar="FILE", help="keep the conversation in FILE, and go on with the one in it")
-    demo = commands.add_parser(
-        "demo",
-        help="see it work: no key, no service",
-        description="Real tools and real pauses in a temporary folder, with a scripted model. No key, no service.",
+    chat.add_argument(
+        "--resume", nargs="?", const="", metavar="SESSION", help="go on with a session (default: this folder's last)"
     )
+    _store(chat)
+
+
+def _demo(demo: argparse.ArgumentParser) -> None:
     demo.add_argument("--auto", action="store_true", help="answer by itself and print what happens")
-    return parser
+
+
+def _inbox(inbox: argparse.ArgumentParser) -> None:
+    inbox.add_argument("--session", metavar="ID", help="of one session only")
+    inbox.add_argument("--kind", choices=("confirm", "ask", "external"), help="of one kind only")
+    inbox.add_argument("--tool", metavar="NAME", help="for one tool only")
+    inbox.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
+    _json(inbox)
+    _store(inbox)
+
+
+def _answer(answer: argparse.ArgumentParser) -> None:
+    answer.add_argument("id", metavar="REQUEST", help="its id, as sayso inbox prints it")
+    how = answer.add_mutually_exclusive_group(required=True)
+    how.add_argument("--yes", action="store_true", help="allow it once")
+    how.add_argument("--no", action="store_true", help="refuse it")
+    how.add_argument("--edit", metavar="JSON", help="allow it with these arguments")
+    how.add_argument("--rule", type=int, metavar="N", help="allow it and from now on what offered rule N covers")
+    how.add_argument("--answers", metavar="JSON", help='of a question: [{"question": ..., "selected": [...]}]')
+    how.add_argument("--output", metavar="TEXT", help="the result of an external tool")
+    how.add_argument("--dismiss", action="store_true", help="close it without an answer")
+    answer.add_argument("--reason", metavar="TEXT", help="why not, for the agent to read")
+    answer.add_argument("--digest", metavar="HEX", help="refuse to answer if the request is not this one any more")
+    answer.add_argument("-m", "--model", help="the model to go on with (default: the session's)")
+    answer.add_argument(
+        "--no-drive", dest="drive", action="store_false", help="only write the answer; another process goes on"
+    )
+    _store(answer)
+
+
+def _sessions(sessions: argparse.ArgumentParser) -> None:
+    sessions.add_argument("--state", choices=("idle", "parked", "working"), help="in one state only")
+    sessions.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
+    _json(sessions)
+    _store(sessions)
+
+
+def _log(log: argparse.ArgumentParser) -> None:
+    log.add_argument("id", metavar="SESSION", help="a session's id; or verify, to check the hash chain")
+    log.add_argument("session", nargs="?", metavar="ID", help="with verify: one session (default: all)")
+    _json(log)
+    _store(log)
+
+
+def _rules(rules: argparse.ArgumentParser) -> None:
+    rules.add_argument("action", choices=("list", "explain", "expire", "revoke", "trust"))
+    rules.add_argument("rule", nargs="?", help="a rule's number in the list; with trust, the rule file")
+    rules.add_argument("--session", metavar="ID", help="the rules of a session (default: those of files)")
+    rules.add_argument("--after", metavar="SPAN", help="with expire: 30m, 8h or 7d from now")
+    rules.add_argument("--cwd", default=".", metavar="DIR", help="the folder whose rule files count (default: this)")
+    _store(rules)
+
+
+def _explain(explain: argparse.ArgumentParser) -> None:
+    explain.add_argument("text", metavar="COMMAND", help="as it would be given to Bash")
+    explain.add_argument("--cwd", default=".", metavar="DIR", help="the folder it would run in (default: this one)")
+    explain.add_argument("--mode", choices=_MODES, help="the permission mode (default: default)")
+    for name, does in (("rule", "allows"), ("ask", "asks"), ("deny", "denies")):
+        explain.add_argument(
+            f"--{name}", action="append", metavar="RULE", help=f"as if this rule were there; it {does}"
+        )
+    explain.add_argument("--no-files", action="store_true", help="leave out the rules of files")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,16 +176,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return Exit.USAGE
     try:
-        if options.command == "demo":
-            from sayso.cli.demo import demo
-
-            return demo(auto=options.auto)
-        from sayso.cli.chat import chat
-
-        return chat(options)
+        return _run(options)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output is gone; a flush at exit would fail once more.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return Exit.ERROR
+
+
+def _run(options: argparse.Namespace) -> int:
+    match options.command:
+        case "demo":
+            from sayso.cli.demo import demo
+
+            return demo(auto=options.auto)
+        case "chat":
+            from sayso.cli.chat import chat
+
+            return chat(options)
+        case "rules" | "permission":
+            from sayso.cli import rules
+
+            return rules.run(options)
+        case _:
+            from sayso.cli import sessions
+
+            return sessions.run(options)

@@ -13,14 +13,20 @@ from pathlib import Path
 from rich.console import Console
 
 from sayso.cli import Exit
-from sayso.cli.choice import NoModel, chat_agent, chosen_model, connected, policy_for, toolkit_for
+from sayso.cli.choice import NAME, NoModel, chat_agent, chosen_model, connected, policy_for, toolkit_for
 from sayso.cli.driver import Driver
-from sayso.cli.saved import StateFile
+from sayso.cli.home import default_store
 from sayso.cli.screen import Screen
-from sayso.errors import SaysoError
+from sayso.errors import SaysoError, UnknownCall
+from sayso.host import about
+from sayso.model.base import ChatModel
+from sayso.store import SQLiteStore
+from sayso.store.base import Store
 from sayso.visible import visible
 
 __all__ = ["chat", "complain"]
+
+_LOOKED_AT = 200  # sessions that are looked through for the last one of a folder
 
 
 def complain(text: str) -> None:
@@ -44,35 +50,75 @@ def chat(options: argparse.Namespace) -> int:
 
 
 async def _chat(options: argparse.Namespace) -> int:
-    cwd = Path(options.cwd).resolve()
-    if not cwd.is_dir():
-        raise ValueError(f"--cwd {options.cwd}: there is no such folder")
     task = asyncio.current_task()
     if task is not None:
         # What is on its way is written and the terminal is put back, as for any other end.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    spec = chosen_model(options.model, os.environ)
-    saved = StateFile(Path(options.state)) if options.state else None
-    state = saved.read() if saved else None
-    toolkit = toolkit_for(cwd)
-    policy = policy_for(cwd)
-    agent = chat_agent(connected(spec), toolkit, cwd, policy=policy, mode=options.mode, state=state)
+    store = SQLiteStore(options.store or default_store())
+    try:
+        return await _talk(options, store)
+    finally:
+        await store.close()
+
+
+async def _talk(options: argparse.Namespace, store: Store) -> int:
+    session_id, notes = await _resumed(store, options.resume, _folder(options.cwd or "."))
+    cwd = _folder(options.cwd or notes.get("cwd") or ".")
+    os.chdir(cwd)  # the tools' folder is the process's, so that both mean the same by a relative path
+    spec = chosen_model(options.model or notes.get("model"), os.environ)
+    model, toolkit = connected(spec), toolkit_for(cwd)
+    agent = chat_agent(model, cwd, spec=spec, store=store, session_id=session_id, mode=options.mode, toolkit=toolkit)
     await agent.load()
-    attended = sys.stdin.isatty() and sys.stdout.isatty()
+    if session_id is not None and options.mode:
+        await agent.set_mode(options.mode)
+    opening = asyncio.create_task(_open(model))
     words = Console(highlight=False)
     side = words if words.is_terminal else Console(stderr=True, highlight=False)
-    driver = Driver(agent, Screen(words, side), saved)
-    if attended:
-        from sayso.cli.conversation import Conversation
+    driver = Driver(agent, Screen(words, side))
+    try:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            from sayso.cli.conversation import Conversation
 
-        talk = Conversation(driver, toolkit, model=spec, cwd=cwd, resume=_resume(options), policy=policy)
-        return await talk.run(_words(options.message))
-    message = _words(options.message) if options.message else _piped()
-    if not message and not agent.requests():
-        raise ValueError('there is no terminal and no message: sayso chat "MESSAGE", or pipe one in')
-    from sayso.cli.unattended import one_turn
+            resume, policy = _resume(options, agent.session_id), policy_for(cwd)
+            talk = Conversation(driver, toolkit, store, model=spec, cwd=cwd, resume=resume, policy=policy)
+            return await talk.run(_words(options.message))
+        message = _words(options.message) if options.message else _piped()
+        if not message and not agent.requests():
+            raise ValueError('there is no terminal and no message: sayso chat "MESSAGE", or pipe one in')
+        from sayso.cli.unattended import one_turn
 
-    return await one_turn(driver, message, _resume(options))
+        return await one_turn(driver, message, _resume(options, agent.session_id))
+    finally:
+        opening.cancel()
+        await asyncio.wait([opening])
+
+
+async def _open(model: ChatModel) -> None:
+    """Load the provider's library while the person types: it takes a second or two."""
+    if (opened := getattr(model, "open", None)) is not None:
+        await opened()
+
+
+def _folder(path: str) -> Path:
+    cwd = Path(path).resolve()
+    if not cwd.is_dir():
+        raise ValueError(f"--cwd {path}: there is no such folder")
+    return cwd
+
+
+async def _resumed(store: Store, wanted: str | None, cwd: Path) -> tuple[str | None, dict[str, str]]:
+    """The session to go on with and its notes. wanted: its id; "" is the last one of the folder, None a new one."""
+    if wanted is None:
+        return None, {}
+    if wanted:
+        if await store.session(wanted) is None:
+            raise UnknownCall(f"there is no session {wanted!r}; list them with: sayso sessions")
+        return wanted, await about(store, wanted)
+    for row in await store.sessions(limit=_LOOKED_AT):
+        notes = await about(store, row.session_id) if row.agent == NAME else {}
+        if notes.get("cwd") == str(cwd):
+            return row.session_id, notes
+    raise UnknownCall(f"there is no conversation in {cwd} to go on with; sayso sessions lists those elsewhere")
 
 
 def _words(message: str | None) -> str:
@@ -84,11 +130,6 @@ def _piped() -> str:
     return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read().strip()
 
 
-def _resume(options: argparse.Namespace) -> list[str]:
-    """The command that goes on with this conversation, up to its `--state FILE`."""
-    command = ["sayso", "chat"]
-    if options.model:
-        command += ["-m", options.model]
-    if options.cwd != ".":
-        command += ["--cwd", str(Path(options.cwd).resolve())]
-    return command
+def _resume(options: argparse.Namespace, session_id: str) -> list[str]:
+    """The command that goes on with this conversation."""
+    return ["sayso", "chat", *(["--store", options.store] if options.store else []), "--resume", session_id]

@@ -3,17 +3,21 @@
 Owns the defaults of `sayso chat`: model, tools, rules, instructions.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sayso.agent import Agent
+from sayso.host import Build
 from sayso.model.base import ChatModel
-from sayso.permission.context import PermissionContext, PermissionMode
+from sayso.permission.context import AdditionalWorkingDirectory, PermissionContext, PermissionMode
 from sayso.state import AgentState
+from sayso.store.base import Store
 from sayso.tool import AskUser, Bash, Edit, Glob, Grep, Read, Toolkit, Write
 
-__all__ = ["NoModel", "chat_agent", "chosen_model", "connected", "policy_for", "toolkit_for"]
+__all__ = ["NAME", "NoModel", "builder", "chat_agent", "chosen_model", "connected", "policy_for", "toolkit_for"]
+
+NAME = "sayso"
+"""The agent of a chat, as hosts and stores know it."""
 
 # A key in the environment, and the model it is for: the providers' own general models.
 _BY_KEY = (
@@ -78,26 +82,42 @@ def toolkit_for(cwd: Path) -> Toolkit:
 
 
 def policy_for(cwd: Path) -> Callable[[], PermissionContext]:
-    """The rules of the person and of the project, read anew at every call."""
-    from sayso.permission.rulefile import load_policy
+    """The rules of the person and of the project, read anew when a file changed."""
+    from sayso.permission.rulefile import PolicyFiles
 
-    return lambda: load_policy(cwd, Path(os.path.expanduser("~")))
+    return PolicyFiles(str(cwd))
 
 
 def chat_agent(
     model: ChatModel,
-    toolkit: Toolkit,
     cwd: Path,
     *,
-    policy: Callable[[], PermissionContext],
+    spec: str,
+    store: Store,
+    session_id: str | None = None,
     mode: str | None = None,
-    state: AgentState | None = None,
+    toolkit: Toolkit | None = None,
 ) -> Agent:
-    """The agent of a chat.
+    """The agent of a chat, in `store`.
 
-    mode: the permission mode of a new conversation; one that is restored keeps its own unless one is given.
+    spec: the name of its model, noted for whoever goes on with the session elsewhere. session_id: None begins one.
+    mode: the permission mode of a new conversation.
     """
-    state = state or AgentState()
-    if mode is not None:
-        state.permission_context.mode = PermissionMode(mode)
-    return Agent("sayso", _PROMPT.format(cwd=cwd), model, toolkit, state, policy=policy)
+    state = AgentState(about={"cwd": str(cwd), "model": spec})
+    if session_id is not None:
+        state.session_id = session_id
+    context = state.permission_context
+    context.mode = PermissionMode(mode or "default")
+    context.working_directories[str(cwd)] = AdditionalWorkingDirectory(path=str(cwd), source="chat")
+    kit = toolkit or toolkit_for(cwd)
+    return Agent(NAME, _PROMPT.format(cwd=cwd), model, kit, state, store, policy=policy_for(cwd))
+
+
+def builder(notes: Mapping[str, str], environment: Mapping[str, str], *, model: str | None = None) -> Build:
+    """How a host makes the agent of a chat's session, in the folder and with the model that the session notes.
+
+    model: another one instead. Raises NoModel where none is known.
+    """
+    spec = model or environment.get("SAYSO_MODEL") or notes.get("model") or chosen_model(None, environment)
+    cwd = Path(notes.get("cwd") or ".").resolve()
+    return lambda store, session_id: chat_agent(connected(spec), cwd, spec=spec, store=store, session_id=session_id)

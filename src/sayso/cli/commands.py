@@ -67,13 +67,12 @@ class Commands:
             self.screen.note(f"mode {name}")
 
     async def _taken(self, change: Awaitable[None]) -> bool:
-        """Whether a change of the conversation was taken; it is saved then."""
+        """Whether a change of the conversation was taken."""
         try:
             await change
         except (Refused, Conflict) as exc:
             self.screen.fault(str(exc))
             return False
-        self.driver.save()
         return True
 
     def _own_rules(self) -> list[PermissionRule]:

@@ -3,6 +3,7 @@
 Owns the order of things: what waits is put to the person before anything else is asked of the agent.
 """
 
+import asyncio
 import os
 import shlex
 import sys
@@ -16,14 +17,16 @@ from rich.text import Text
 
 from sayso.agent.agent import Inputs
 from sayso.cli import Exit
-from sayso.cli.answer import Dialogue
+from sayso.cli.answer import Dialogue, Said
 from sayso.cli.commands import Commands
 from sayso.cli.driver import Driver
+from sayso.cli.home import state_home
 from sayso.cli.keyboard import Keyboard
-from sayso.cli.saved import state_home
 from sayso.cli.screen import one_line
 from sayso.errors import Parked, Refused, SaysoError
 from sayso.permission.context import PermissionContext, PermissionMode
+from sayso.request import Request
+from sayso.store.base import Closed, Store
 from sayso.tool.toolkit import InvalidInput, Toolkit
 from sayso.visible import visible
 
@@ -33,13 +36,14 @@ __all__ = ["Conversation"]
 class Conversation:
     """One conversation at this terminal.
 
-    resume: the command that goes on with it, up to its `--state FILE`. policy: the rules besides its own.
+    resume: the command that goes on with it. policy: the rules besides its own.
     """
 
     def __init__(
         self,
         driver: Driver,
         toolkit: Toolkit,
+        store: Store,
         *,
         model: str,
         cwd: Path,
@@ -50,6 +54,7 @@ class Conversation:
         self.agent = driver.agent
         self.screen = driver.screen
         self.toolkit = toolkit
+        self.store = store
         self.model = model
         self.cwd = cwd
         self.resume = resume
@@ -126,7 +131,10 @@ class Conversation:
         """Put what waits to the person, one request after the other, until nothing does or it is left for later."""
         while waiting := self.agent.requests():
             self._title("waits for you")
-            said = await self.dialogue.answer(waiting[0], more=len(waiting) - 1)
+            said = await self._put(waiting[0], len(waiting) - 1)
+            if isinstance(said, Closed):
+                await self._follow(said)
+                continue
             if said is None:
                 self._later(len(waiting))
                 return
@@ -135,11 +143,37 @@ class Conversation:
             except Refused as exc:
                 self.screen.fault(f"That answer was not taken: {exc}")
 
+    async def _put(self, request: Request, more: int) -> Said | Closed:
+        """What the person says to a request; or, where somebody elsewhere was faster, how it was closed."""
+        asking = asyncio.create_task(self.dialogue.answer(request, more=more))
+        elsewhere = asyncio.create_task(self._closed_elsewhere(request.id))
+        try:
+            await asyncio.wait({asking, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else elsewhere.result()
+        finally:
+            for task in (asking, elsewhere):
+                task.cancel()
+            await asyncio.wait({asking, elsewhere})
+
+    async def _closed_elsewhere(self, request_id: str) -> Closed:
+        while True:
+            await self.agent.changed()
+            closed = await self.store.find_closed(request_id)
+            if closed is not None:
+                return closed
+
+    async def _follow(self, closed: Closed) -> None:
+        """Show what became of an answer that was given elsewhere, until the session waits again or is done."""
+        by, via = (f" by {closed.by}" if closed.by else ""), (f" via {closed.via}" if closed.via else "")
+        self.screen.note(f"→ {closed.how}{by}{via}", "green")
+        with self.keyboard.unattended():
+            await self.driver.follow(self.store)
+        await self.agent.load()
+
     def _later(self, count: int) -> None:
-        path = self.driver.keep().path
         what = "It stays" if count == 1 else f"All {count} stay"
         self.screen.note(f"{what} as it is. /answer comes back to it; from another terminal:")
-        self.screen.note("  " + shlex.join([*self.resume, "--state", str(path)]), "")
+        self.screen.note(f"  sayso answer {self.agent.requests()[0].id} --yes", "")
 
     # -- the prompt ------------------------------------------------------------------------------------
 
@@ -219,13 +253,10 @@ class Conversation:
         if tokens := tally.input_tokens + tally.output_tokens:
             parts.append(f"{tokens:,} tokens")
         self.screen.note(" · ".join(parts) or "Nothing was done.")
-        waiting = len(self.agent.requests())
-        if waiting or self.driver.saved is not None:
-            path = self.driver.keep().path
+        if self.agent.state.context:
+            waiting = len(self.agent.requests())
             does = f"{waiting} waiting; to answer" if waiting else "To go on"
-            self.screen.note(
-                f"{does}: {shlex.join([*self.resume, '--state', str(path)])}", "yellow" if waiting else "dim"
-            )
+            self.screen.note(f"{does}: {shlex.join(self.resume)}", "yellow" if waiting else "dim")
 
     def _title(self, doing: str) -> None:
         set_title(visible(f"{doing} · sayso · {self.cwd.name}" if doing else f"sayso · {self.cwd.name}"))

@@ -1,6 +1,6 @@
-"""An agent in hand: drives it with one input after the other, shows what happens, keeps it in its file.
+"""An agent in hand: drives it with one input after the other and shows what happens.
 
-Owns interrupting and saving. Puts no question: who answers is the caller's.
+Owns interrupting. Puts no question: who answers is the caller's.
 """
 
 import asyncio
@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from sayso.agent import Agent
 from sayso.agent.agent import Inputs
-from sayso.cli.saved import StateFile
 from sayso.cli.screen import Screen
 from sayso.errors import Refused
-from sayso.event import ReplyEndEvent, ToolResultStartEvent, UserInterruptEvent
+from sayso.event import ReplyEndEvent, UserInterruptEvent
+from sayso.host import Live, watch_session
+from sayso.store.base import Store
 
 __all__ = ["Driver", "whoami"]
 
@@ -30,21 +31,19 @@ def whoami() -> str:
 class Driver:
     """Feeds `agent` and shows its replies on `screen`.
 
-    saved: where the conversation is kept, or None until it must be. ended: how the last reply ended, None while it
-    is parked.
+    ended: how the last reply ended, None while it is parked.
     """
 
-    def __init__(self, agent: Agent, screen: Screen, saved: StateFile | None = None) -> None:
+    def __init__(self, agent: Agent, screen: Screen) -> None:
         self.agent = agent
         self.screen = screen
-        self.saved = saved
         self.ended: ReplyEndEvent | None = None
         self.by = whoami()
         self._driving: asyncio.Task[None] | None = None
         self._interrupting: asyncio.Task[None] | None = None
 
     async def drive(self, inputs: Inputs) -> None:
-        """Take one input and go on until the reply ends or parks; then save. Raises as `Agent.reply_stream` does."""
+        """Take one input and go on until the reply ends or parks. Raises as `Agent.reply_stream` does."""
         self.ended = None
         self._driving = asyncio.create_task(self._drive(inputs))
         try:
@@ -52,30 +51,30 @@ class Driver:
         finally:
             self._driving = self._interrupting = None
             self.screen.calm()
-            self.save()
         if isinstance(failure, BaseException) and not isinstance(failure, asyncio.CancelledError):
             raise failure
 
     async def _drive(self, inputs: Inputs) -> None:
         async for event in self.agent.reply_stream(inputs, by=self.by, via="terminal"):
-            if isinstance(event, ToolResultStartEvent):
-                # If this process dies while the tool runs, the next one must know that it was started.
-                self.save()
             if isinstance(event, ReplyEndEvent):
                 self.ended = event
             self.screen.event(event)
 
-    def save(self) -> None:
-        """Write the conversation to its file, if it has one."""
-        if self.saved is not None:
-            self.saved.write(self.agent.state)
-
-    def keep(self) -> StateFile:
-        """The file the conversation is kept in; one is made where none was named."""
-        if self.saved is None:
-            self.saved = StateFile.of_session(self.agent.session_id)
-            self.save()
-        return self.saved
+    async def follow(self, store: Store) -> None:
+        """Show what another process does with the session, until it waits or is done."""
+        self.screen.busy("elsewhere")
+        watching = watch_session(store, Live(), self.agent.session_id, self.agent.length)
+        try:
+            async for seen in watching:
+                if seen.event is not None:
+                    self.screen.event(seen.event)
+                    continue
+                row = await store.session(self.agent.session_id)
+                if row is None or (row.state != "working" and row.length == seen.seq):
+                    return
+        finally:
+            self.screen.calm()
+            await watching.aclose()
 
     # -- interrupting --------------------------------------------------------------------------------
 

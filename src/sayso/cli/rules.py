@@ -16,7 +16,7 @@ from typing import Any
 from sayso.agent import Agent
 from sayso.cli import Exit
 from sayso.cli.driver import whoami
-from sayso.cli.sessions import default_store
+from sayso.cli.home import default_store
 from sayso.errors import SaysoError, UnknownCall
 from sayso.message import ToolCallBlock
 from sayso.permission import PermissionBehavior, PermissionContext, PermissionEngine, PermissionRule
@@ -76,9 +76,12 @@ def _explain_command(options: argparse.Namespace) -> int:
 def _of_files(options: argparse.Namespace) -> int:
     cwd = str(Path(options.cwd).resolve())
     if options.action == "trust":
-        path = Path(options.rule or ".sayso/rules.toml").resolve()
-        trust(path)
-        _say(f"{path}: its allow rules count from now on, until it changes.")
+        path = Path(cwd, options.rule or ".sayso/rules.toml").resolve()
+        file = next((f for f in load_files(cwd) if Path(f.path) == path), None)
+        if file is None:
+            raise ValueError(f"{path} is no rule file in force in {cwd}; sayso rules list shows those that are")
+        trust(file)
+        _say(f"{path}: its {len(file.left_out)} allow rules count from now on, until it changes.")
         return Exit.DONE
     if options.action != "list":
         raise ValueError(f"rules {options.action} is for a session's rules: give --session ID (sayso sessions)")
@@ -108,7 +111,7 @@ class _Silent:
 
 
 async def _of_session(options: argparse.Namespace) -> int:
-    store = SQLiteStore(Path(options.store) if options.store else default_store())
+    store = SQLiteStore(options.store or default_store())
     try:
         if await store.session(options.session) is None:
             raise UnknownCall(f"there is no session {options.session!r}; list them with: sayso sessions")

@@ -5,9 +5,9 @@ one stopped.
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sayso.errors import ModelError
 from sayso.message import Msg, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock
@@ -38,13 +38,21 @@ class Script:
         """The next turn, streamed."""
         number = turns_said(messages)
         if number >= len(self._turns):
-            return _ended(len(self._turns))
+            return _Ended(len(self._turns))
         return ScriptedModel([self._turns[number]], chunk=self._chunk).respond(messages, tools)
 
 
-async def _ended(count: int) -> AsyncIterator[Any]:
-    raise ModelError(f"The script ends after {count} turns.", kind="invalid_request")
-    yield  # makes this a stream
+class _Ended:
+    """The stream of a script that has nothing more to say."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        raise ModelError(f"The script ends after {self._count} turns.", kind="invalid_request")
 
 
 def turns_said(messages: Sequence[Msg]) -> int:

@@ -9,13 +9,13 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from sayso.cli import Exit
+from sayso.cli.choice import NAME, NoModel, builder
 from sayso.cli.driver import whoami
-from sayso.cli.saved import state_home
-from sayso.errors import BrokenLog, NotWaiting, Refused, SaysoError, UnknownCall
+from sayso.cli.home import default_store
+from sayso.errors import BrokenLog, Refused, SaysoError, UnknownCall
 from sayso.host import Host, about
 from sayso.reply.codec import decode
 from sayso.reply.part import Said, Text
@@ -24,13 +24,7 @@ from sayso.store import SQLiteStore
 from sayso.store.base import Store
 from sayso.visible import visible
 
-__all__ = ["default_store", "run"]
-
-
-def default_store() -> Path:
-    """The file of the sessions of `sayso chat`: `$SAYSO_STORE`, else `sessions.db` among what Sayso keeps."""
-    named = os.environ.get("SAYSO_STORE")
-    return Path(named) if named else state_home() / "sessions.db"
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,14 +32,16 @@ def run(options: argparse.Namespace) -> int:
     do = {"inbox": _inbox, "answer": _answer, "sessions": _sessions, "log": _log}[options.command]
     try:
         return asyncio.run(_with_store(options, do))
+    except NoModel as exc:
+        print(visible(f"sayso: this session's model is not known here. {exc}"), file=sys.stderr)
+        return Exit.USAGE
     except SaysoError as exc:
         print(visible(f"sayso: {exc}"), file=sys.stderr)
         return Exit.ERROR
 
 
 async def _with_store(options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Awaitable[int]]) -> int:
-    path = Path(options.store) if options.store else default_store()
-    store = SQLiteStore(path)
+    store = SQLiteStore(options.store or default_store())
     try:
         return await do(store, options)
     finally:
@@ -101,16 +97,16 @@ def _show(request: Request) -> None:
 
 
 async def _answer(store: Store, options: argparse.Namespace) -> int:
-    row = await store.find(options.id)
-    if row is None:
-        raise NotWaiting(f"no request {options.id!r} waits: it was answered, it expired, or it never was")
+    listing = Host(store, {"none": _no_agent})
+    row = await listing.waiting(options.id)
     request = next(r for r in await _pending(store, row.session_id) if r.id == options.id)
     try:
         answer = _as_answer(request, options)
     except ValueError as exc:
         print(visible(f"sayso: {exc}"), file=sys.stderr)
         return Exit.USAGE
-    host = Host(store, {"sayso": _assistant(store, await about(store, row.session_id))}, drives=options.drive)
+    build = builder(await about(store, row.session_id), os.environ, model=options.model)
+    host = Host(store, {NAME: build}, drives=options.drive)
     await host.answer(answer, by=whoami(), via="cli")
     _say(f"{answer.decision}: {request.tool} {request.input}")
     if not options.drive:
@@ -157,19 +153,6 @@ def _as_answer(request: Request, options: argparse.Namespace) -> Answer:
         answers=answers,
         output=options.output,
     )
-
-
-def _assistant(store: Store, notes: dict[str, str]) -> Any:
-    """The builder of the chat's own agent, in the folder and with the model of the session."""
-
-    def build(store: Store, session_id: str) -> Any:
-        from sayso.cli.choice import chat_agent, chosen_model, connected, policy_for, toolkit_for
-
-        cwd = Path(notes.get("cwd", os.getcwd()))
-        model = connected(chosen_model(os.environ.get("SAYSO_MODEL") or notes.get("model"), os.environ))
-        return chat_agent(model, toolkit_for(cwd), cwd, policy=policy_for(cwd), store=store, session_id=session_id)
-
-    return build
 
 
 # -- what was said -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ _EXITS = {
 async def one_turn(driver: Driver, message: str, resume: Sequence[str]) -> Exit:
     """Take `message`, or go on without one where it is empty; print what waits.
 
-    resume: the command by which a person goes on with this conversation, up to its `--state FILE`.
+    resume: the command by which a person goes on with this conversation.
     """
     with driver.interruptible():
         inputs: Inputs = message or None
@@ -42,7 +42,7 @@ async def one_turn(driver: Driver, message: str, resume: Sequence[str]) -> Exit:
             driver.screen.fault("The message was not taken: answers are owed first.")
     waiting = driver.agent.requests()
     if waiting:
-        show_waiting(driver.screen, waiting, [*resume, "--state", str(driver.keep().path)])
+        show_waiting(driver.screen, waiting, resume)
         return Exit.WAITING
     return exit_of(driver.ended)
 
@@ -65,5 +65,7 @@ def show_waiting(screen: Screen, waiting: Sequence[Request], command: Sequence[s
         out.print(Text(f"request {visible(request.id)}"), highlight=False, soft_wrap=True)
     count = "1 request waits" if len(waiting) == 1 else f"{len(waiting)} requests wait"
     out.print()
-    out.print(Text(f"{count} for a person. Nothing of it has run. To answer, at a terminal:"), soft_wrap=True)
-    out.print(Text(f"  {visible(shlex.join(command))}", style="bold"), highlight=False, soft_wrap=True)
+    out.print(Text(f"{count} for a person. Nothing of it has run. To answer:"), soft_wrap=True)
+    first = visible(waiting[0].id)
+    for way in (f"sayso answer {first} --yes", f"sayso answer {first} --no --reason TEXT", shlex.join(command)):
+        out.print(Text(f"  {visible(way)}", style="bold"), highlight=False, soft_wrap=True)

@@ -6,7 +6,7 @@ costs rows and nothing else. Owns who is driven in this process; the truth is th
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Self
 
@@ -31,6 +31,9 @@ __all__ = ["Build", "Host", "about"]
 
 Build = Callable[[Store, str], Agent | Awaitable[Agent]]
 """Makes the agent of a session: `build(store, session_id)`; its name is the key it is registered under."""
+
+# Each time somebody else was faster, so something went on: even fifty processes on one session are through by then.
+_PATIENCE = 100
 
 _question = msgspec.json.Decoder(Question)
 
@@ -182,7 +185,7 @@ class Host:
         """Revoke a rule of a session. Raises WrongMoment if it has no such rule."""
         await (await self._agent(session_id, None)).remove_rule(rule, by=by)
 
-    def watch(self, session_id: str, *, after: int = 0) -> AsyncIterator[Seen]:
+    def watch(self, session_id: str, *, after: int = 0) -> AsyncGenerator[Seen, None]:
         """The session's events from entry `after` of its log on, for ever; deltas of what is driven here between."""
         return watch_session(self.store, self._live, session_id, after)
 
@@ -206,7 +209,7 @@ class Host:
 
     async def request(self, request_id: str) -> Request:
         """One request, with its tool's schema. Raises NotWaiting if it waits no more, or never did."""
-        row = await self._waiting(request_id)
+        row = await self.waiting(request_id)
         agent = await self._agent(row.session_id, None)
         for request in agent.requests():
             if request.id == request_id:
@@ -236,7 +239,7 @@ class Host:
         Raises NotWaiting (already answered: by whom, how, when), StaleAnswer (they saw something else) or
         InvalidAnswer (it does not fit); then nothing changed.
         """
-        row = await self._waiting(answer.request_id)
+        row = await self.waiting(answer.request_id)
         event = as_event(_request(row), answer)
         sink = self._sink(row.session_id)
         call_id = _question.decode(row.body).call.id
@@ -267,7 +270,8 @@ class Host:
             session_id, lambda agent: agent.expire(call_id, sink=self._sink(session_id), drive=self._drives)
         )
 
-    async def _waiting(self, request_id: str) -> Waiting:
+    async def waiting(self, request_id: str) -> Waiting:
+        """The row of an open request. Raises NotWaiting (by whom, how, when it was answered)."""
         row = await self.store.find(request_id)
         if row is None:
             raise await self._not_waiting(request_id)
@@ -300,7 +304,19 @@ class Host:
         *,
         name: str | None = None,
     ) -> None:
-        """Give an input to a session's agent, and keep what it then does among the driven."""
+        """Give an input to a session's agent, and keep what it then does among the driven.
+
+        Where another process moved the session at that moment the input was not taken: it is given again to the
+        session as it is now, which may refuse it.
+        """
+        for _ in range(_PATIENCE):
+            with contextlib.suppress(Conflict):
+                return await self._give(session_id, give, name)
+        await self._give(session_id, give, name)
+
+    async def _give(
+        self, session_id: str, give: Callable[[Agent], Awaitable["asyncio.Task[None]"]], name: str | None
+    ) -> None:
         lock = self._taking.setdefault(session_id, asyncio.Lock())
         try:
             async with lock:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +23,14 @@ _BEHIND = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An event of a session. seq: how many entries of the log are shown once it is; None for a live delta."""
+    """An event of a session. seq: how many entries of the log are shown once it is; None for a live delta.
+
+    event: None says that all `seq` entries that there are have been shown; what follows has yet to happen.
+    """
 
     session_id: str
     seq: int | None
-    event: AgentEvent
+    event: AgentEvent | None
 
 
 class Live:
@@ -59,13 +62,13 @@ class Live:
 _DELTAS = ("TEXT_BLOCK", "THINKING_BLOCK", "TOOL_CALL", "TOOL_RESULT_TEXT", "TOOL_RESULT_DATA")
 
 
-async def watch_session(store: Store, live: Live, session_id: str, after: int) -> AsyncIterator[Seen]:
+async def watch_session(store: Store, live: Live, session_id: str, after: int) -> AsyncGenerator[Seen, None]:
     """The events of the log from entry `after` on, for ever; between them the deltas of what is under way.
 
     A delta is shown without a seq, and its finished block comes again with one: whoever reconnects from a seq sees
     finished blocks and misses nothing.
     """
-    session, length = Session(), 0
+    session, length, shown = Session(), 0, -1
     with live.watching(session_id) as (deltas, news):
         while True:
             for entry in await store.read(session_id, after=length):
@@ -77,6 +80,9 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
                         yield Seen(session_id, length, event)
                     for event in _asked(before, session):
                         yield Seen(session_id, length, event)
+            if length > shown:
+                shown = length
+                yield Seen(session_id, length, None)
             while deltas:
                 event = deltas.popleft()
                 if event.type.value.startswith(_DELTAS):
