@@ -1,6 +1,8 @@
-"""Docs are run: every Python block of README and docs works as it stands."""
+"""Docs are run: every Python and shell block of README and docs works as it stands."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
 # console and text are transcripts; the others hold data that a Python block beside them reads
-KINDS = {"python", "console", "text", "json", "toml", "mermaid", "diff"}
+KINDS = {"python", "sh", "console", "text", "json", "toml", "mermaid", "diff"}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -27,6 +29,19 @@ def test_the_python_blocks_of_a_page_run_in_order(page: Path, tmp_path: Path) ->
         [sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(kind == "sh" for kind, _ in blocks(p))], ids=lambda p: p.name)
+def test_the_shell_blocks_of_a_page_run_in_order(page: Path, tmp_path: Path) -> None:
+    code = "\n".join(text for kind, text in blocks(page) if kind == "sh")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8", "TERM": "dumb"}
+    bash = shutil.which("bash")
+    assert bash is not None
+    done = subprocess.run(
+        [bash, "-eu", "-c", code], cwd=tmp_path, env=env, input="", capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

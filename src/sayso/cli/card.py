@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from sayso.cli.sentence import questions
 from sayso.permission.rule import PermissionRule
 from sayso.request import Request
 from sayso.visible import visible
@@ -107,6 +108,9 @@ def _arguments_beside(request: Request) -> Iterator[tuple[str, str]]:
 
 def _preview(request: Request) -> Iterator[Text]:
     preview = request.preview
+    if request.kind == "ask":
+        yield from (Text(visible(line)) for line in questions(request))
+        return
     if preview is None:
         yield from (Text(line) for line in visible(pretty(request.input)).split("\n"))
         return

@@ -23,6 +23,7 @@ from sayso.cli.driver import Driver
 from sayso.cli.home import state_home
 from sayso.cli.keyboard import Keyboard
 from sayso.cli.screen import one_line
+from sayso.cli.sentence import ways
 from sayso.errors import Parked, Refused, SaysoError
 from sayso.permission.context import PermissionContext, PermissionMode
 from sayso.request import Request
@@ -173,7 +174,7 @@ class Conversation:
     def _later(self, count: int) -> None:
         what = "It stays" if count == 1 else f"All {count} stay"
         self.screen.note(f"{what} as it is. /answer comes back to it; from another terminal:")
-        self.screen.note(f"  sayso answer {self.agent.requests()[0].id} --yes", "")
+        self.screen.note(f"  {ways(self.agent.requests()[0])[0]}", "")
 
     # -- the prompt ------------------------------------------------------------------------------------
 

@@ -27,7 +27,6 @@ from sayso.cli.answer import Dialogue
 from sayso.cli.card import card
 from sayso.cli.demo_world import FIXED, NAME, agent_in, builder, ledger, make_workspace, store_of
 from sayso.cli.driver import Driver
-from sayso.cli.form import questions_of
 from sayso.cli.keyboard import Keyboard
 from sayso.cli.screen import Screen
 from sayso.errors import SaysoError
@@ -273,11 +272,7 @@ class _Stage:
     def _shown(self, request: Request, given: Answer) -> None:
         self.driver.screen.calm()
         self.console.print()
-        if request.kind == "ask":
-            for question in questions_of(json.loads(request.input)):
-                self._say(f"{question.text} ({' / '.join(choice.label for choice in question.choices)})", "bold")
-        else:
-            self.console.print(card(request, self.console.width).body, highlight=False)
+        self.console.print(card(request, self.console.width).body, highlight=False)
         what = {"approve": "allowed", "reject": f"refused: {given.reason}", "answer": "answered"}[given.decision]
         if given.rule_ids:
             what += f", and from now on: {request.suggested_rules[0].matches}"

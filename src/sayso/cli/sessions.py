@@ -14,17 +14,20 @@ from typing import Any
 from sayso.cli import Exit
 from sayso.cli.choice import NAME, NoModel, builder
 from sayso.cli.driver import whoami
+from sayso.cli.form import questions_of
 from sayso.cli.home import default_store
+from sayso.cli.sentence import questions, sentence, ways
 from sayso.errors import BrokenLog, Refused, SaysoError, UnknownCall
 from sayso.host import Host, about
 from sayso.reply.codec import decode
-from sayso.reply.part import Said, Text
 from sayso.request import Answer, Request
 from sayso.store import SQLiteStore
 from sayso.store.base import Store
 from sayso.visible import visible
 
 __all__ = ["run"]
+
+_LINES = 40  # of a preview
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +70,7 @@ async def _inbox(store: Store, options: argparse.Namespace) -> int:
     if not requests:
         _say("Nothing waits.")
         return Exit.DONE
-    _say(f"Answer with: sayso answer {requests[0].id} --yes | --no --reason TEXT | --edit JSON | --rule N")
+    _say(f"Answer with: {ways(requests[0])[0]}   (sayso answer --help)")
     return Exit.DONE
 
 
@@ -81,8 +84,7 @@ def _show(request: Request) -> None:
     _say(f"    session {request.session_id} of {' > '.join(request.path)}")
     if request.why:
         _say(f"    why: {request.why}")
-    shown = request.preview.text if request.preview else request.input
-    for line in shown.splitlines()[:40]:
+    for line in _what(request):
         _say(f"    | {line}")
     if request.preview and request.preview.cwd:
         _say(f"    in {request.preview.cwd}")
@@ -91,6 +93,16 @@ def _show(request: Request) -> None:
     if request.expires_at:
         _say(f"    expires {request.expires_at}")
     _say()
+
+
+def _what(request: Request) -> list[str]:
+    """What would happen, as lines; long ones end where a screen does."""
+    if request.kind == "ask":
+        return questions(request)
+    lines = (request.preview.text if request.preview else request.input).splitlines()
+    if len(lines) <= _LINES:
+        return lines
+    return [*lines[:_LINES], f"… {len(lines) - _LINES} more lines: sayso inbox --json"]
 
 
 # -- answering ---------------------------------------------------------------------------------------
@@ -108,7 +120,7 @@ async def _answer(store: Store, options: argparse.Namespace) -> int:
     build = builder(await about(store, row.session_id), os.environ, model=options.model)
     host = Host(store, {NAME: build}, drives=options.drive)
     await host.answer(answer, by=whoami(), via="cli")
-    _say(f"{answer.decision}: {request.tool} {request.input}")
+    _say(f"{answer.decision}: {request.tool} {request.input}  (session {row.session_id})")
     if not options.drive:
         return Exit.DONE
     await host.settled()
@@ -140,7 +152,7 @@ def _as_answer(request: Request, options: argparse.Namespace) -> Answer:
     decision = "reject" if options.no else "dismiss" if options.dismiss else "approve"
     answers = None
     if options.answers is not None:
-        answers = json.loads(options.answers)
+        answers = _answers(request, options.answers)
     if answers is not None or options.output is not None:
         decision = "answer"
     return Answer(
@@ -153,6 +165,22 @@ def _as_answer(request: Request, options: argparse.Namespace) -> Answer:
         answers=answers,
         output=options.output,
     )
+
+
+def _answers(request: Request, text: str) -> list[dict[str, Any]]:
+    """Answers as JSON; or, to a single question, the label of an option or one's own words."""
+    try:
+        answers = json.loads(text)
+    except ValueError:
+        answers = text
+    if isinstance(answers, list):
+        return answers
+    asked = questions_of(json.loads(request.input)) if request.kind == "ask" else []
+    if len(asked) != 1:
+        raise ValueError('--answers is a JSON list: [{"question": ..., "selected": [...]}, ...]')
+    if text in [choice.label for choice in asked[0].choices]:
+        return [{"question": asked[0].text, "selected": [text]}]
+    return [{"question": asked[0].text, "selected": [], "other": text}]
 
 
 # -- what was said -----------------------------------------------------------------------------------
@@ -181,7 +209,7 @@ async def _log(store: Store, options: argparse.Namespace) -> int:
             fact = json.loads(entry.fact)
             print(json.dumps({"seq": entry.seq, "at": entry.at, "hash": entry.hash.hex(), "fact": fact}))
         else:
-            _say(f"{entry.seq:5}  {entry.at}  {_sentence(decode(entry.fact))}")
+            _say(f"{entry.seq:5}  {entry.at}  {sentence(decode(entry.fact))}")
     return Exit.DONE
 
 
@@ -214,27 +242,3 @@ async def _all(store: Store) -> Any:
         for row in rows:
             yield row.session_id
         after = rows[-1].session_id
-
-
-def _sentence(fact: Any) -> str:
-    """One line on a fact: its name, then what it says."""
-    name = type(fact).__name__
-    parts: list[str] = []
-    for field in fact.__struct_fields__:
-        value = getattr(fact, field)
-        if field == "at" or value in (None, "", (), {}):
-            continue
-        parts.append(f"{field}={_short(value)}")
-    return f"{name}  {' '.join(parts)}"
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, Said):
-        value = " ".join(p.text for p in value.parts if isinstance(p, Text))
-    elif isinstance(value, tuple):
-        return "[" + ", ".join(_short(v) for v in value) + "]"
-    elif hasattr(value, "__struct_fields__"):
-        shown = (f for f in value.__struct_fields__ if f != "at" and getattr(value, f) not in (None, "", (), {}))
-        return type(value).__name__ + "(" + " ".join(f"{f}={_short(getattr(value, f))}" for f in shown) + ")"
-    text = " ".join(str(value).split())
-    return text if len(text) <= 120 else text[:117] + "..."

@@ -13,6 +13,7 @@ from sayso.cli import Exit
 from sayso.cli.card import card
 from sayso.cli.driver import Driver
 from sayso.cli.screen import Screen
+from sayso.cli.sentence import ways
 from sayso.errors import Parked
 from sayso.event import ReplyEndEvent
 from sayso.message import ReplyFinishedReason
@@ -66,6 +67,5 @@ def show_waiting(screen: Screen, waiting: Sequence[Request], command: Sequence[s
     count = "1 request waits" if len(waiting) == 1 else f"{len(waiting)} requests wait"
     out.print()
     out.print(Text(f"{count} for a person. Nothing of it has run. To answer:"), soft_wrap=True)
-    first = visible(waiting[0].id)
-    for way in (f"sayso answer {first} --yes", f"sayso answer {first} --no --reason TEXT", shlex.join(command)):
+    for way in (*ways(waiting[0])[:2], shlex.join(command)):
         out.print(Text(f"  {visible(way)}", style="bold"), highlight=False, soft_wrap=True)

@@ -310,8 +310,11 @@ class Host:
         session as it is now, which may refuse it.
         """
         for _ in range(_PATIENCE):
-            with contextlib.suppress(Conflict):
-                return await self._give(session_id, give, name)
+            try:
+                await self._give(session_id, give, name)
+                return
+            except Conflict:
+                continue
         await self._give(session_id, give, name)
 
     async def _give(
