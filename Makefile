@@ -30,6 +30,9 @@ bench: $(STAMP)  ## what each operation costs, beside the peers that are install
 e2e: $(STAMP)  ## `sayso chat` with a real small model on this machine (downloads it: about 1 GB)
 	$(BIN)/python tests/e2e/run.py $(ARGS)
 
+soak: $(STAMP)  ## processes killed at random moments, for long: nothing lost, nothing done twice
+	PYTHONPATH=tests $(BIN)/python -m soak.killing $(ARGS)
+
 mutants: $(STAMP)  ## plant bugs in the permission engine; each must be caught
 	$(BIN)/python tests/permission/mutants.py
 
