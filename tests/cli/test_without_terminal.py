@@ -92,6 +92,16 @@ def test_a_session_is_continued_with_its_own_folder_and_model(desk: Desk) -> Non
     assert "no conversation in" in done.stderr
 
 
+def test_an_answer_that_was_only_written_is_acted_on_by_whoever_goes_on_with_the_session(desk: Desk) -> None:
+    desk.run("chat", "-m", desk.script(TOUCH, "Done."), "go")
+    (request,) = desk.waiting()
+    assert desk.run("answer", request["id"], "--yes", "--no-drive").returncode == 0
+    assert not (desk.work / "a").exists()
+    done = desk.run("chat", "--resume")
+    assert (done.returncode, done.stdout.strip().splitlines()[-1]) == (0, "Done.")
+    assert (desk.work / "a").exists()
+
+
 def test_a_message_while_it_waits_is_not_taken_and_says_so(desk: Desk) -> None:
     desk.run("chat", "-m", desk.script(TOUCH, "Done."), "go")
     done = desk.run("chat", "--resume", desk.waiting()[0]["session_id"], "and now?")

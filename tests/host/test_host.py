@@ -245,13 +245,12 @@ def test_a_watcher_sees_the_past_then_the_live_without_a_gap(new_store: Callable
 
             async def look() -> None:
                 async for item in host.watch(session_id):
-                    if item.event is None:
-                        continue
-                    seen.append(item)
-                    if isinstance(item.event, RequireUserConfirmEvent):
-                        parked.set()
-                    if item.event.type == "REPLY_END":
-                        ended.set()
+                    for event in item.events:
+                        seen.append((item.seq, event))
+                        if isinstance(event, RequireUserConfirmEvent):
+                            parked.set()
+                        if event.type == "REPLY_END":
+                            ended.set()
 
             watching = asyncio.create_task(look())
             await parked.wait()
@@ -259,14 +258,14 @@ def test_a_watcher_sees_the_past_then_the_live_without_a_gap(new_store: Callable
             await ended.wait()
             watching.cancel()
             await asyncio.wait([watching])
-            kinds = [s.event.type.value for s in seen if s.seq is not None]
+            kinds = [event.type.value for seq, event in seen if seq is not None]
             assert kinds[0] == "REPLY_START"
             assert kinds.count("REQUIRE_USER_CONFIRM") == 1
             assert kinds[-1] == "REPLY_END"
-            seqs = [s.seq for s in seen if s.seq is not None]
+            seqs = [seq for seq, _ in seen if seq is not None]
             assert seqs == sorted(seqs)
-            finished = [s for s in seen if isinstance(s.event, TextBlockDeltaEvent) and s.seq is not None]
-            assert [f.event.delta for f in finished] == ["done"]
+            finished = [event for seq, event in seen if isinstance(event, TextBlockDeltaEvent) and seq is not None]
+            assert [f.delta for f in finished] == ["done"]
         await store.close()
 
     asyncio.run(world())

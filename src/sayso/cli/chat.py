@@ -83,7 +83,7 @@ async def _talk(options: argparse.Namespace, store: Store) -> int:
             talk = Conversation(driver, toolkit, store, model=spec, cwd=cwd, resume=resume, policy=policy)
             return await talk.run(_words(options.message))
         message = _words(options.message) if options.message else _piped()
-        if not message and not agent.requests():
+        if not message and session_id is None:
             raise ValueError('there is no terminal and no message: sayso chat "MESSAGE", or pipe one in')
         from sayso.cli.unattended import one_turn
 

@@ -66,8 +66,9 @@ class Driver:
         watching = watch_session(store, Live(), self.agent.session_id, self.agent.length)
         try:
             async for seen in watching:
-                if seen.event is not None:
-                    self.screen.event(seen.event)
+                for event in seen.events:
+                    self.screen.event(event)
+                if seen.events:
                     continue
                 row = await store.session(self.agent.session_id)
                 if row is None or (row.state != "working" and row.length == seen.seq):

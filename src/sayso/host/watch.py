@@ -23,14 +23,16 @@ _BEHIND = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An event of a session. seq: how many entries of the log are shown once it is; None for a live delta.
+    """Events of a session that belong together: those of one entry of its log, or deltas of what is under way.
 
-    event: None says that all `seq` entries that there are have been shown; what follows has yet to happen.
+    seq: how many entries of the log are shown once these are; None for deltas. at: when the entry was written.
+    events: none says that all `seq` entries that there are have been shown; what follows has yet to happen.
     """
 
     session_id: str
     seq: int | None
-    event: AgentEvent | None
+    events: tuple[AgentEvent, ...]
+    at: str = ""
 
 
 class Live:
@@ -65,7 +67,7 @@ _DELTAS = ("TEXT_BLOCK", "THINKING_BLOCK", "TOOL_CALL", "TOOL_RESULT_TEXT", "TOO
 async def watch_session(store: Store, live: Live, session_id: str, after: int) -> AsyncGenerator[Seen, None]:
     """The events of the log from entry `after` on, for ever; between them the deltas of what is under way.
 
-    A delta is shown without a seq, and its finished block comes again with one: whoever reconnects from a seq sees
+    Deltas are shown without a seq, and their finished block comes again with one: whoever reconnects from a seq sees
     finished blocks and misses nothing.
     """
     session, length, shown = Session(), 0, -1
@@ -76,17 +78,17 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
                 before, session = session, step(session, fact)
                 length = entry.seq + 1
                 if length > after:
-                    for event in events_of(before, fact, session, live=False):
-                        yield Seen(session_id, length, event)
-                    for event in _asked(before, session):
-                        yield Seen(session_id, length, event)
+                    events = (*events_of(before, fact, session, live=False), *_asked(before, session))
+                    if events:
+                        yield Seen(session_id, length, events, entry.at)
             if length > shown:
                 shown = length
-                yield Seen(session_id, length, None)
-            while deltas:
-                event = deltas.popleft()
-                if event.type.value.startswith(_DELTAS):
-                    yield Seen(session_id, None, event)
+                yield Seen(session_id, length, ())
+            if deltas:
+                events = tuple(e for e in deltas if e.type.value.startswith(_DELTAS))
+                deltas.clear()
+                if events:
+                    yield Seen(session_id, None, events)
             news.clear()
             await _first(store.wait(session_id, after=length), news.wait())
 
