@@ -134,10 +134,16 @@ class Desk:
         finally:
             terminal.child.close(force=True)
 
-    def run(self, *arguments: str, input: str = "") -> "subprocess.CompletedProcess[str]":
+    def run(self, *arguments: str, input: str = "", patience: float = 60) -> "subprocess.CompletedProcess[str]":
         """`sayso ...` without a terminal."""
         return subprocess.run(
-            [*SAYSO, *arguments], cwd=self.work, env=self.env, input=input, capture_output=True, text=True, timeout=60
+            [*SAYSO, *arguments],
+            cwd=self.work,
+            env=self.env,
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=patience,
         )
 
     def waiting(self) -> list[dict[str, Any]]:

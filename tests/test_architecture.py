@@ -74,7 +74,8 @@ def test_the_agent_names_no_adapter() -> None:
 def test_server_and_cli_do_not_import_each_other_and_nothing_below_imports_them() -> None:
     for path in FILES:
         for above in {"server", "cli"} - {room(path)}:
-            assert above not in ours(path), f"{path.relative_to(SRC)} imports {above}"
+            if path.relative_to(SRC).as_posix() != "cli/serve.py":  # where the two are put together
+                assert above not in ours(path), f"{path.relative_to(SRC)} imports {above}"
 
 
 def test_no_file_is_longer_than_a_sitting() -> None:
@@ -99,8 +100,8 @@ def test_every_file_says_what_it_owns() -> None:
 
 def test_every_public_name_exists() -> None:
     for info in pkgutil.walk_packages(sayso.__path__, "sayso."):
-        if info.name == "sayso.compat.agentscope" or info.name.startswith("sayso.server"):
-            continue  # the first acts when it is imported; the second needs an extra
+        if info.name == "sayso.compat.agentscope":
+            continue  # it acts when it is imported
         module = importlib.import_module(info.name)
         for name in getattr(module, "__all__", ()):
             assert hasattr(module, name), f"{info.name}.{name}"

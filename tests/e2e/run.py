@@ -75,7 +75,7 @@ def edited(desk: Desk, model: str) -> None:
         check(done.returncode == 0, f"the edit was not taken: {done.stderr}")
         terminal.child.send("/quit\r")
         terminal.end()
-    desk.run("chat", "--resume")
+    desk.run("chat", "--resume", patience=SLOW)
     check((desk.work / "second.txt").exists(), "the edited command did not run")
     check(not (desk.work / "first.txt").exists(), "the command ran that the person had replaced")
 

@@ -27,6 +27,15 @@ examples:
 
 The session goes on in this process, in its own folder and with its own model; exit code 3 says that it waits again."""
 
+_SERVE = """\
+examples:
+  sayso serve -m openai:gpt-5               prints the URL to open, with a token that is yours alone
+  sayso serve myproject.agents:host         your own Host, with its agents and store
+  SAYSO_TOKEN=... sayso serve --host 0.0.0.0 --allow-host inbox.example.org
+
+Behind a proxy it speaks plain HTTP: end TLS there. users.toml holds [[user]] tables with name, role (viewer, approver,
+admin) and token_sha256."""
+
 _RULES = """\
 examples:
   sayso rules list                          the rule files in force here
@@ -77,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     _answer(command("answer", "answer a request, from any process", epilog=_ANSWERS))
     _sessions(command("sessions", "the sessions of a store, the one changed last first"))
     _log(command("log", "what happened in a session; or, with verify, whether the log is as it was written"))
+    _serve(command("serve", "the web inbox and the HTTP API, for one person or many", epilog=_SERVE))
     _rules(command("rules", "the rules of this folder, or of a session", epilog=_RULES))
     permission = command("permission", "why a command would run, ask or be denied")
     _explain(permission.add_subparsers(dest="action", metavar="explain", required=True).add_parser("explain"))
@@ -148,6 +158,18 @@ def _log(log: argparse.ArgumentParser) -> None:
     _store(log)
 
 
+def _serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("app", nargs="?", metavar="APP", help="module:attribute of a Host (default: the chat's agent)")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)")
+    serve.add_argument("--port", type=int, default=8700, help="the port; 0 takes a free one (default: 8700)")
+    serve.add_argument("--users", metavar="FILE", help="who may use it: a TOML file (default: you alone)")
+    serve.add_argument("--allow-host", action="append", metavar="NAME", help="a further name it is reached by")
+    serve.add_argument("--allow-origin", action="append", metavar="URL", help="another site whose pages may call")
+    serve.add_argument("-m", "--model", help="PROVIDER:NAME, for new conversations")
+    serve.add_argument("--cwd", default=".", metavar="DIR", help="the folder of new conversations (default: this)")
+    _store(serve)
+
+
 def _rules(rules: argparse.ArgumentParser) -> None:
     rules.add_argument("action", choices=("list", "explain", "expire", "revoke", "trust"))
     rules.add_argument("rule", nargs="?", help="a rule's number in the list; with trust, the rule file")
@@ -195,6 +217,10 @@ def _run(options: argparse.Namespace) -> int:
             from sayso.cli.chat import chat
 
             return chat(options)
+        case "serve":
+            from sayso.cli.serve import serve
+
+            return serve(options)
         case "rules" | "permission":
             from sayso.cli import rules
 

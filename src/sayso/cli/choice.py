@@ -7,14 +7,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sayso.agent import Agent
-from sayso.host import Build
+from sayso.host import Build, about
 from sayso.model.base import ChatModel
 from sayso.permission.context import AdditionalWorkingDirectory, PermissionContext, PermissionMode
 from sayso.state import AgentState
 from sayso.store.base import Store
 from sayso.tool import AskUser, Bash, Edit, Glob, Grep, Read, Toolkit, Write
 
-__all__ = ["NAME", "NoModel", "builder", "chat_agent", "chosen_model", "connected", "policy_for", "toolkit_for"]
+__all__ = [
+    "NAME",
+    "NoModel",
+    "builder",
+    "chat_agent",
+    "chosen_model",
+    "connected",
+    "notes_builder",
+    "policy_for",
+    "toolkit_for",
+]
 
 NAME = "sayso"
 """The agent of a chat, as hosts and stores know it."""
@@ -114,10 +124,20 @@ def chat_agent(
 
 
 def builder(notes: Mapping[str, str], environment: Mapping[str, str], *, model: str | None = None) -> Build:
-    """How a host makes the agent of a chat's session, in the folder and with the model that the session notes.
+    """How a host makes the agent of a chat's session, in the folder and with the model that its notes name.
 
     model: another one instead. Raises NoModel where none is known.
     """
     spec = model or environment.get("SAYSO_MODEL") or notes.get("model") or chosen_model(None, environment)
     cwd = Path(notes.get("cwd") or ".").resolve()
     return lambda store, session_id: chat_agent(connected(spec), cwd, spec=spec, store=store, session_id=session_id)
+
+
+def notes_builder(defaults: Mapping[str, str], environment: Mapping[str, str]) -> Build:
+    """How a host makes the agents of many chats, each as its own notes say; a new one as `defaults` do."""
+
+    async def build(store: Store, session_id: str) -> Agent:
+        made = builder({**defaults, **await about(store, session_id)}, environment)(store, session_id)
+        return made if isinstance(made, Agent) else await made
+
+    return build

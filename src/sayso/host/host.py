@@ -77,6 +77,11 @@ class Host:
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
+    @property
+    def agents(self) -> list[str]:
+        """The names of the agents that sessions can be begun with."""
+        return list(self._agents)
+
     # -- life ------------------------------------------------------------------------------------------
 
     async def start(self) -> None:

@@ -1,0 +1,138 @@
+"""`sayso serve`: a host behind HTTP and the web inbox. Owns how it starts, what it prints and how it ends."""
+
+import argparse
+import asyncio
+import importlib
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+from sayso.cli import Exit
+from sayso.cli.choice import NAME, NoModel, chosen_model, notes_builder
+from sayso.cli.home import default_store, state_home
+from sayso.errors import MissingExtra, SaysoError
+from sayso.host import Host
+from sayso.store import SQLiteStore
+from sayso.visible import visible
+
+__all__ = ["serve"]
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Run `sayso serve` until it is told to stop; gives the exit code."""
+    try:
+        return asyncio.run(_serve(options))
+    except (NoModel, ValueError) as exc:
+        print(visible(f"sayso: {exc}"), file=sys.stderr)
+        return Exit.USAGE
+    except (SaysoError, OSError) as exc:
+        print(visible(f"sayso: {exc}"), file=sys.stderr)
+        return Exit.ERROR
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    try:
+        import uvicorn
+
+        from sayso.server.access import Access
+        from sayso.server.app import LOCAL, create_app
+    except ImportError as exc:
+        raise MissingExtra("sayso serve", "server") from exc
+    token = ""
+    if options.users:
+        access = Access.from_file(Path(options.users))
+    else:
+        token = os.environ.get("SAYSO_TOKEN") or ("" if options.host not in _LOOPBACK else _kept_token())
+        if not token:
+            raise ValueError(
+                f"--host {options.host} can be reached by others: give --users FILE, or a secret in SAYSO_TOKEN"
+            )
+        access = Access.single(token, os.environ.get("USER") or "admin")
+    sock = _socket(options.host, options.port)
+    port = sock.getsockname()[1]
+    host, store = _host(options)
+    names = {*LOCAL, options.host, *(options.allow_host or ())}
+    app = create_app(host, access, hosts=names, origins=options.allow_origin or ())
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10, lifespan="on", server_header=False)
+
+    class Server(uvicorn.Server):
+        """Ends the streams before it waits for its connections: a stream would not end by itself."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await app.state.streams.close()
+            await super().shutdown(sockets)
+
+    server = Server(config)
+    shown = "127.0.0.1" if options.host in ("0.0.0.0", "::") else options.host  # noqa: S104 - compared, not bound
+    url = f"http://{shown}:{port}/"
+    print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
+    print("Ctrl-C ends it; what waits stays in the store.", flush=True)
+    try:
+        await server.serve(sockets=[sock])
+    finally:
+        if store is not None:
+            await store.close()
+    if not server.started:
+        return Exit.ERROR
+    return Exit.DONE
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    """A bound socket. Raises OSError saying which address cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+    except OSError as exc:
+        sock.close()
+        raise OSError(f"{host}:{port} cannot be used: {exc.strerror}; choose another with --port") from exc
+    sock.listen(1024)
+    return sock
+
+
+def _kept_token() -> str:
+    """The token of this person's own server: the same after a restart, so that an open page stays signed in."""
+    path = state_home() / "token"
+    try:
+        return path.read_text("utf-8").strip()
+    except FileNotFoundError:
+        token = secrets.token_urlsafe(32)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            file.write(token)
+        return token
+
+
+def _host(options: argparse.Namespace) -> tuple[Host, SQLiteStore | None]:
+    """The host to serve, and the store to close after it."""
+    if options.app:
+        return _named(options.app), None
+    cwd = Path(options.cwd).resolve()
+    spec = chosen_model(options.model, os.environ)
+    store = SQLiteStore(options.store or default_store())
+    build = notes_builder({"cwd": str(cwd), "model": spec}, os.environ)
+    return Host(store, {NAME: build}, on_trouble=_trouble), store
+
+
+def _trouble(session_id: str, problem: BaseException) -> None:
+    print(visible(f"sayso: session {session_id or '-'}: {type(problem).__name__}: {problem}"), file=sys.stderr)
+
+
+def _named(app: str) -> Host:
+    """The host that `module:attribute` names. Raises ValueError where there is none."""
+    module, _, attribute = app.partition(":")
+    if not attribute:
+        raise ValueError(f"{app}: say module:attribute, where attribute is a sayso.host.Host")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as exc:
+        raise ValueError(f"{app} cannot be loaded: {exc}") from exc
+    if not isinstance(found, Host):
+        raise ValueError(f"{app} is a {type(found).__name__}; it must be a sayso.host.Host")
+    return found
