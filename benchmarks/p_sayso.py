@@ -110,13 +110,26 @@ class Peer(H.Peer):
     async def open_store(self, path, variant=""):
         from sayso.store import SQLiteStore
 
-        self.store = SQLiteStore(path)
+        class Counting(SQLiteStore):
+            """Counts the bytes of what it is given to write."""
+
+            written = 0
+
+            async def append(self, session_id, facts, *, index, **more):
+                self.written += sum(map(len, facts)) + sum(len(w.body) for w in index.waiting)
+                return await super().append(session_id, facts, index=index, **more)
+
+            async def save_snapshot(self, session_id, snapshot):
+                self.written += len(snapshot.body)
+                await super().save_snapshot(session_id, snapshot)
+
+        self.store = Counting(path)
 
     async def close_store(self):
         await self.store.close()
 
     def payload_bytes(self):
-        return self.store.written_bytes
+        return self.store.written
 
     def _agent(self, sid):
         return Agent("bench", "You are a benchmark.", self.model, self.toolkit, store=self.store, session_id=sid)

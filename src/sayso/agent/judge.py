@@ -5,7 +5,7 @@ and the toolkit; no store, no model.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -61,6 +61,8 @@ class Judge:
             return _invalid(call, str(exc), "invalid input")
         definition = definition_digest(tool)
         evidence, doubt = _evidence(effect.approval, call, definition)
+        if not evidence and (held := await self._held(session, tool, tool_input, call)) is not None:
+            return held
         decision = await self.engine(session).check_permission(tool, tool_input, confirmed=evidence)
         changed = _changed_input(call, tool_input, decision)
         if changed is not None:
@@ -78,9 +80,6 @@ class Judge:
                 message = f"Denied: {decision.message or reason}"
                 return CallJudged(at=now(), call_id=call.id, verdict="deny", reason=reason, message=message)
             case PermissionBehavior.ASK:
-                holder = None if changed else await self._holder(session, tool, tool_input, call, decision)
-                if holder is not None:
-                    return CallJudged(at=now(), call_id=call.id, verdict="hold", reason=reason, holder=holder)
                 why = decision.message or reason
                 if doubt:
                     why = f"It asks again, because {doubt}. {why}"
@@ -143,11 +142,11 @@ class Judge:
             return None
         return (datetime.now(UTC) + timedelta(seconds=self._expires_after)).isoformat(timespec="milliseconds")
 
-    async def _holder(
-        self, session: Session, tool: ToolBase, tool_input: dict[str, Any], call: Call, decision: PermissionDecision
-    ) -> str | None:
-        """The earlier call of the batch whose question offers a rule that would let this one pass."""
-        if decision.bypass_immune or session.reply is None:
+    async def _held(
+        self, session: Session, tool: ToolBase, tool_input: dict[str, Any], call: Call
+    ) -> CallJudged | None:
+        """Held back, if the question of an earlier call of the batch offers a rule that would let this one pass."""
+        if session.reply is None:
             return None
         mine = next((c for c in session.reply.calls if c.call.id == call.id), None)
         if mine is None or mine.approval is not None:
@@ -159,18 +158,22 @@ class Judge:
         }
         every = {(r.tool_name, r.rule_content): r for rules in offering.values() for r in rules}
         # All at once first: twenty questions of one message would otherwise cost two hundred judgements.
-        if not every or not await self._allows(session, tool, tool_input, every.values()):
+        if not every or not await self._passes_by(session, tool, tool_input, tuple(every.values())):
             return None
-        for call_id, rules in offering.items():
-            if await self._allows(session, tool, tool_input, rules):
-                return call_id
+        for holder, rules in offering.items():
+            if len(offering) == 1 or await self._passes_by(session, tool, tool_input, rules):
+                reason = "a rule offered with an earlier question would cover it"
+                return CallJudged(at=now(), call_id=call.id, verdict="hold", reason=reason, holder=holder)
         return None
 
-    async def _allows(
-        self, session: Session, tool: ToolBase, tool_input: dict[str, Any], rules: Iterable[PermissionRule]
+    async def _passes_by(
+        self, session: Session, tool: ToolBase, tool_input: dict[str, Any], rules: Sequence[PermissionRule]
     ) -> bool:
-        judged = await self.engine(session).judge(tool, tool_input, extra=tuple(rules))
-        return judged.behavior is PermissionBehavior.ALLOW
+        """Whether these rules, and nothing that is there already, would let the call pass."""
+        judged = await self.engine(session).judge(tool, tool_input, extra=rules)
+        if judged.behavior is not PermissionBehavior.ALLOW or judged.updated_input not in (None, tool_input):
+            return False
+        return any(verdict.rule is rule for verdict in judged.verdicts for rule in rules)
 
 
 def _living(session: Session, time: str) -> tuple[Rule, ...] | None:
