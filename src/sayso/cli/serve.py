@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sayso.cli import Exit
 from sayso.cli.choice import NAME, NoModel, chosen_model, notes_builder
+from sayso.cli.driver import whoami
 from sayso.cli.home import default_store, state_home
 from sayso.errors import MissingExtra, SaysoError
 from sayso.host import Host
@@ -51,7 +52,7 @@ async def _serve(options: argparse.Namespace) -> int:
             raise ValueError(
                 f"--host {options.host} can be reached by others: give --users FILE, or a secret in SAYSO_TOKEN"
             )
-        access = Access.single(token, os.environ.get("USER") or "admin")
+        access = Access.single(token, whoami() or "admin")
     sock = _socket(options.host, options.port)
     port = sock.getsockname()[1]
     host, store = _host(options)

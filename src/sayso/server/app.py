@@ -15,6 +15,7 @@ from sayso.problem import Problem, problem
 from sayso.server.access import Access
 from sayso.server.api import Api
 from sayso.server.guard import Guard, problem_response
+from sayso.server.page import page_routes
 from sayso.server.stream import Streams
 
 __all__ = ["create_app"]
@@ -46,7 +47,7 @@ def create_app(
             await streams.close()
 
     app = Starlette(
-        routes=[*api.routes(), *more],
+        routes=[*api.routes(), *page_routes(api), *more],
         middleware=[Middleware(Guard, access=access, hosts=hosts, origins=origins)],
         exception_handlers={Problem: _said, SaysoError: _said, 404: _not_found, 405: _not_allowed},
         lifespan=lifespan,
