@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+NODE := tests/node/node_modules/.installed
 
 .PHONY: demo test check bench e2e soak mutants clean help
 
@@ -18,7 +19,8 @@ check: $(STAMP)  ## what a change can break, quickly: format, lint, types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-test: $(STAMP)  ## everything CI runs
+test: $(STAMP) $(NODE)  ## everything CI runs
+	@$(BIN)/python tests/browsing.py
 	$(BIN)/ruff format --check src tests examples benchmarks
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/mypy
@@ -36,8 +38,16 @@ soak: $(STAMP)  ## processes killed at random moments, for long: nothing lost, n
 mutants: $(STAMP)  ## plant bugs in the permission engine; each must be caught
 	$(BIN)/python tests/permission/mutants.py
 
+$(NODE): tests/node/package.json
+	@command -v npm >/dev/null || { \
+		echo "The tests of the pages and of AG-UI need node and npm (https://nodejs.org; on Debian: apt-get install npm)."; \
+		exit 1; }
+	@echo "Installing what the tests need from npm into tests/node ..."
+	@cd tests/node && npm install --silent --no-audit --no-fund --no-package-lock
+	@touch $@
+
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -1,13 +1,17 @@
-"""A browser for tests, and a server of ours for it to look at."""
+"""A browser for tests, and a server of ours for it to look at.
+
+As a program it sees to it that there is a browser: one on this machine, else Playwright's, else Debian's package.
+"""
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from terminal import SAYSO, Desk
 
@@ -65,3 +69,36 @@ def armed(page: Page, name: str) -> None:
     button.wait_for()
     page.wait_for_function("b => !b.hasAttribute('aria-disabled')", arg=button.element_handle())
     button.click()
+
+
+def _works() -> bool:
+    try:
+        with browser() as running:
+            running.new_page().close()
+    except Error:
+        return False
+    return True
+
+
+def main() -> int:
+    """Make sure that there is a browser; say how to get one where that cannot be done."""
+    if _works():
+        return 0
+    print("Installing a Chromium for the tests of the pages ...", flush=True)
+    ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        ways += [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "chromium"]]
+    for way in ways:
+        subprocess.run(way, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, timeout=900)
+        if _works():
+            return 0
+    print(
+        "The tests of the pages need a Chromium. Install one (Debian: apt-get install chromium), or name yours in "
+        "SAYSO_CHROMIUM.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

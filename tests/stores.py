@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from postgres import fresh_database
 from sayso.store import Entry, Index, MemoryStore, SQLiteStore, Store, Waiting
+from sayso.store.postgres import PostgresStore
 
 IDLE = Index(agent="ops", title="", state="idle")
 NOON = "2026-12-01T12:00:00.000+00:00"
@@ -22,6 +24,9 @@ def places(adapter: str, directory: Path) -> tuple[str, Callable[[], Store]]:
     if adapter == "memory":
         store = MemoryStore()
         return "", lambda: store
+    if adapter == "postgres":
+        dsn = fresh_database()
+        return dsn, lambda: PostgresStore(dsn)
     path = directory / "log.db"
     return str(path), lambda: SQLiteStore(path)
 

@@ -10,12 +10,12 @@ from sayso.store import Store
 from stores import Place, places
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     yield from opened(request.param, tmp_path)
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def shared_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """Only where a log is shared between processes."""
     yield from opened(request.param, tmp_path)

@@ -9,6 +9,7 @@ import sys
 
 from sayso.errors import Conflict
 from sayso.store import Index, SQLiteStore, Store
+from sayso.store.postgres import PostgresStore
 
 TIME = "2026-12-01T05:03:41.123+00:00"
 INDEX = Index(agent="ops", title="", state="working")
@@ -23,7 +24,7 @@ def told() -> str:
 
 
 def open_store(where: str) -> Store:
-    return SQLiteStore(where)
+    return PostgresStore(where) if "dbname=" in where else SQLiteStore(where)
 
 
 async def append_on_and_on(store: Store, session_id: str) -> None:

@@ -135,10 +135,11 @@ def test_questions_are_answered_with_preview_several_choices_and_other(desk: Des
         {"label": "One", "description": "1", "preview": "a preview of one"},
         {"label": "Two", "description": "2"},
     ]
+    plain = [{"label": "One", "description": "1"}, {"label": "Two", "description": "2"}]
     asked = {
         "questions": [
             {"question": "Which?", "header": "Which", "multi_select": False, "options": options},
-            {"question": "Extras?", "header": "Extras", "multi_select": True, "options": options},
+            {"question": "Extras?", "header": "Extras", "multi_select": True, "options": plain},
             {"question": "Name?", "header": "Name", "multi_select": False, "options": options},
         ]
     }
