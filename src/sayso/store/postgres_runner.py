@@ -8,7 +8,7 @@ import os
 import select
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 import psycopg
@@ -69,6 +69,9 @@ class PostgresRunner:
         if os.getpid() == self._process:
             with self._lock:
                 _sockets.discard(self._socket)
+                # Said, because the server may learn of the closing only a moment later.
+                with suppress(psycopg.Error):
+                    self._link.execute("SELECT pg_advisory_unlock_all()")
                 self._link.close()
 
     def _hear(self) -> None:

@@ -25,7 +25,8 @@ _SESSION = """
     INSERT INTO sayso_sessions (number, session_id, agent, title, state, runner, length, created_at, updated_at, change)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (number) DO UPDATE SET agent = excluded.agent, title = excluded.title, state = excluded.state,
-        runner = excluded.runner, length = excluded.length, updated_at = excluded.updated_at, change = excluded.change"""
+        runner = excluded.runner, length = excluded.length, updated_at = excluded.updated_at,
+        change = excluded.change"""
 _REQUEST = """
     INSERT INTO sayso_requests (request_id, kind, tool, created_at, expires_at, body, session_id, open)
     VALUES (%s, %s, %s, %s, %s, %s, %s, true)
