@@ -34,6 +34,8 @@ class Script:
         seen = sum(isinstance(b, ToolResultBlock) for m in messages for b in m.content)
         seen += sum(m.role == "assistant" and m.finished_reason is not None for m in messages)
         said = self.turns[min(seen, len(self.turns) - 1)]
+        if isinstance(said, Exception):
+            raise said
         if isinstance(said, str):
             yield TextDelta("t", said)
             yield ModelResponse([TextBlock(id="t", text=said)])

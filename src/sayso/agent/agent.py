@@ -203,6 +203,11 @@ class Agent:
         await self.load()
 
     @property
+    def toolkit(self) -> Toolkit:
+        """The tools it works with."""
+        return self._crew.toolkit
+
+    @property
     def length(self) -> int:
         """How many entries of the session's log are in `state`."""
         return self._log.length

@@ -6,36 +6,31 @@ costs rows and nothing else. Owns who is driven in this process; the truth is th
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Self
 
-import msgspec
-
 from sayso.agent import Agent
-from sayso.errors import Conflict, NotWaiting, Refused, SaysoError, UnknownCall
+from sayso.errors import Conflict, InvalidAnswer, NotWaiting, Refused, SaysoError, UnknownCall
 from sayso.event import AgentEvent, UserInterruptEvent
 from sayso.host.reply_to import as_event
+from sayso.host.row import decided_of, question_in, request_in
 from sayso.host.watch import Live, Seen, watch_session
 from sayso.ids import new_id
 from sayso.message import Msg
 from sayso.permission.rule import PermissionRule
-from sayso.reply.codec import decode
-from sayso.reply.fact import SessionOpened
-from sayso.reply.question import Question, request_of
 from sayso.request import Answer, Decided, Request
 from sayso.state import AgentState
-from sayso.store.base import Closed, SessionRow, Store, Waiting
+from sayso.store.base import SessionRow, Store, Waiting
+from sayso.tool.base import ToolBase
 
-__all__ = ["Build", "Host", "about"]
+__all__ = ["Build", "Host"]
 
 Build = Callable[[Store, str], Agent | Awaitable[Agent]]
 """Makes the agent of a session: `build(store, session_id)`; its name is the key it is registered under."""
 
 # Each time somebody else was faster, so something went on: even fifty processes on one session are through by then.
 _PATIENCE = 100
-
-_question = msgspec.json.Decoder(Question)
 
 
 class Host:
@@ -68,6 +63,7 @@ class Host:
         self._live = Live()
         self._driven: dict[str, tuple[Agent, asyncio.Task[None]]] = {}
         self._taking: dict[str, asyncio.Lock] = {}
+        self._offered: dict[str, list[ToolBase]] = {}
         self._ticking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -210,7 +206,7 @@ class Host:
         rows = await self.store.waiting(
             session_id=session_id, kind=kind, tool=tool, after=after, limit=limit, newest_first=newest_first
         )
-        return [_request(row) for row in rows]
+        return [request_in(row) for row in rows]
 
     async def request(self, request_id: str) -> Request:
         """One request, with its tool's schema. Raises NotWaiting if it waits no more, or never did."""
@@ -236,7 +232,7 @@ class Host:
         rows = await self.store.closed(
             session_id=session_id, tool=tool, how=how, by=by, since=since, after=after, limit=limit
         )
-        return [_decided(row) for row in rows]
+        return [decided_of(row) for row in rows]
 
     async def answer(self, answer: Answer, *, by: str, via: str) -> None:
         """Take one person's answer; returns once it is on disk, and the session goes on in the background.
@@ -245,9 +241,9 @@ class Host:
         InvalidAnswer (it does not fit); then nothing changed.
         """
         row = await self.waiting(answer.request_id)
-        event = as_event(_request(row), answer)
+        event = as_event(request_in(row), answer)
         sink = self._sink(row.session_id)
-        call_id = _question.decode(row.body).call.id
+        call_id = question_in(row).call.id
 
         async def give(agent: Agent) -> "asyncio.Task[None]":
             if event is None:
@@ -264,7 +260,7 @@ class Host:
         now = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
         over: list[str] = []
         for row in await self.store.due(before=now):
-            call_id = _question.decode(row.body).call.id
+            call_id = question_in(row).call.id
             with contextlib.suppress(Conflict, Refused):  # answered at the last moment: the answer stands
                 await self._expire(row.session_id, call_id)
                 over.append(row.request_id)
@@ -296,6 +292,18 @@ class Host:
             via=closed.via,
             at=closed.closed_at,
         )
+
+    def offer(self, session_id: str, tools: Sequence[ToolBase]) -> None:
+        """Let a session's agent use these external tools too, from its next input on; they replace those of before.
+
+        Raises InvalidAnswer for one that is no external tool: what runs here is what the program built.
+        """
+        for tool in tools:
+            if not tool.is_external_tool:
+                raise InvalidAnswer(f"{tool.name!r} is no external tool; only those can be brought along")
+        self._offered[session_id] = list(tools)
+        if not tools:
+            del self._offered[session_id]
 
     # -- driving ---------------------------------------------------------------------------------------
 
@@ -353,6 +361,11 @@ class Host:
         agent = made if isinstance(made, Agent) else await made
         if agent.name != key:
             raise ValueError(f"the builder of agent {key!r} made one called {agent.name!r}; give it the name {key!r}")
+        for tool in self._offered.get(session_id, ()):
+            try:
+                agent.toolkit.add(tool)
+            except ValueError as exc:
+                raise InvalidAnswer(f"that tool cannot be brought along: {exc}") from exc
         await agent.load()
         return agent
 
@@ -365,20 +378,3 @@ class Host:
     def _trouble(self, session_id: str, problem: BaseException) -> None:
         if self._on_trouble is not None:
             self._on_trouble(session_id, problem)
-
-
-async def about(store: Store, session_id: str) -> dict[str, str]:
-    """What the program that began a session noted of it; empty where there is no such session."""
-    for entry in await store.read(session_id, limit=1):
-        fact = decode(entry.fact)
-        return fact.about if isinstance(fact, SessionOpened) else {}
-    return {}
-
-
-def _request(row: Waiting) -> Request:
-    return request_of(row.session_id, _question.decode(row.body), None)
-
-
-def _decided(row: Closed) -> Decided:
-    request = request_of(row.session_id, _question.decode(row.body), None)
-    return Decided(request=request, how=row.how, by=row.by, via=row.via, at=row.closed_at)

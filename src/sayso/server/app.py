@@ -13,6 +13,7 @@ from sayso.errors import SaysoError
 from sayso.host import Host
 from sayso.problem import Problem, problem
 from sayso.server.access import Access
+from sayso.server.agui import agui_routes
 from sayso.server.api import Api
 from sayso.server.guard import Guard, problem_response
 from sayso.server.page import page_routes
@@ -47,7 +48,7 @@ def create_app(
             await streams.close()
 
     app = Starlette(
-        routes=[*api.routes(), *page_routes(api), *more],
+        routes=[*api.routes(), *page_routes(api), *agui_routes(api), *more],
         middleware=[Middleware(Guard, access=access, hosts=hosts, origins=origins)],
         exception_handlers={Problem: _said, SaysoError: _said, 404: _not_found, 405: _not_allowed},
         lifespan=lifespan,
