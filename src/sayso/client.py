@@ -72,6 +72,15 @@ class Client:
         """Stop the reply under way."""
         await self._call("POST", f"/sessions/{quote(session_id, safe='')}/interrupt", {})
 
+    async def row(self, session_id: str) -> dict[str, Any]:
+        """A session as a list shows it: its state, its length, when it changed."""
+        row: dict[str, Any] = (await self._call("GET", f"/sessions/{quote(session_id, safe='')}"))["row"]
+        return row
+
+    async def send(self, session_id: str, event: AgentEvent) -> None:
+        """Give a session a result event of the published language."""
+        await self._call("POST", f"/sessions/{quote(session_id, safe='')}/events", event.model_dump(mode="json"))
+
     async def set_mode(self, session_id: str, mode: str) -> None:
         """Change a session's permission mode."""
         await self._call("POST", f"/sessions/{quote(session_id, safe='')}/mode", {"mode": mode})

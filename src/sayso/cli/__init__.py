@@ -105,6 +105,7 @@ def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("message", nargs="?", help="the first message; - reads it from standard input")
     chat.add_argument("-m", "--model", help="PROVIDER:NAME, such as openai:gpt-5, ollama:NAME or local:FILE.gguf")
     chat.add_argument("--cwd", metavar="DIR", help="the folder to work in (default: this one)")
+    chat.add_argument("--server", metavar="URL", help="talk to the agent of a server (sayso serve) instead")
     chat.add_argument("--mode", choices=_MODES, help="how much happens without asking (default: default)")
     chat.add_argument(
         "--resume", nargs="?", const="", metavar="SESSION", help="go on with a session (default: this folder's last)"
@@ -120,6 +121,7 @@ def _inbox(inbox: argparse.ArgumentParser) -> None:
     inbox.add_argument("--session", metavar="ID", help="of one session only")
     inbox.add_argument("--kind", choices=("confirm", "ask", "external"), help="of one kind only")
     inbox.add_argument("--tool", metavar="NAME", help="for one tool only")
+    inbox.add_argument("--server", metavar="URL", help="what waits on a server (sayso serve) instead")
     inbox.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
     _json(inbox)
     _store(inbox)

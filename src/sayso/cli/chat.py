@@ -15,16 +15,19 @@ from rich.console import Console
 from sayso.cli import Exit
 from sayso.cli.choice import NAME, NoModel, chat_agent, chosen_model, connected, policy_for, toolkit_for
 from sayso.cli.driver import Driver
-from sayso.cli.home import default_store
+from sayso.cli.home import default_store, state_home
+from sayso.cli.party import Here, Party
 from sayso.cli.screen import Screen
 from sayso.errors import SaysoError, UnknownCall
 from sayso.host import about
 from sayso.model.base import ChatModel
+from sayso.permission.context import PermissionContext
 from sayso.store import SQLiteStore
 from sayso.store.base import Store
+from sayso.tool.toolkit import Toolkit
 from sayso.visible import visible
 
-__all__ = ["chat", "complain"]
+__all__ = ["chat", "complain", "token_of"]
 
 _LOOKED_AT = 200  # sessions that are looked through for the last one of a folder
 
@@ -54,6 +57,8 @@ async def _chat(options: argparse.Namespace) -> int:
     if task is not None:
         # What is on its way is written and the terminal is put back, as for any other end.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    if options.server:
+        return await _talk_afar(options)
     store = SQLiteStore(options.store or default_store())
     try:
         return await _talk(options, store)
@@ -72,25 +77,60 @@ async def _talk(options: argparse.Namespace, store: Store) -> int:
     if session_id is not None and options.mode:
         await agent.set_mode(options.mode)
     opening = asyncio.create_task(_open(model))
-    words = Console(highlight=False)
-    side = words if words.is_terminal else Console(stderr=True, highlight=False)
-    driver = Driver(agent, Screen(words, side))
     try:
-        if sys.stdin.isatty() and sys.stdout.isatty():
-            from sayso.cli.conversation import Conversation
-
-            resume, policy = _resume(options, agent.session_id), policy_for(cwd)
-            talk = Conversation(driver, toolkit, store, model=spec, cwd=cwd, resume=resume, policy=policy)
-            return await talk.run(_words(options.message))
-        message = _words(options.message) if options.message else _piped()
-        if not message and session_id is None:
-            raise ValueError('there is no terminal and no message: sayso chat "MESSAGE", or pipe one in')
-        from sayso.cli.unattended import one_turn
-
-        return await one_turn(driver, message, _resume(options, agent.session_id))
+        return await _conversed(options, Here(agent, store), toolkit, spec, cwd, new=session_id is None)
     finally:
         opening.cancel()
         await asyncio.wait([opening])
+
+
+async def _talk_afar(options: argparse.Namespace) -> int:
+    """A conversation with an agent of a server; its folder, its model and its rules are there."""
+    from sayso.cli.remote import RemoteAgent
+    from sayso.client import Client
+
+    if options.resume == "":
+        raise ValueError("--resume needs the session's id with --server (sayso inbox --server URL, or its page)")
+    async with Client(options.server, token_of(options.server)) as client:
+        agent = RemoteAgent(client, options.resume or "")
+        await agent.load()
+        spec = f"{options.server}"
+        return await _conversed(options, agent, Toolkit(), spec, Path("/"), new=not options.resume)
+
+
+async def _conversed(
+    options: argparse.Namespace, party: Party, toolkit: Toolkit, spec: str, cwd: Path, *, new: bool
+) -> int:
+    words = Console(highlight=False)
+    side = words if words.is_terminal else Console(stderr=True, highlight=False)
+    driver = Driver(party, Screen(words, side))
+
+    def resume() -> list[str]:
+        return _resume(options, party.session_id)
+
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from sayso.cli.conversation import Conversation
+
+        policy = PermissionContext if options.server else policy_for(cwd)
+        talk = Conversation(driver, toolkit, model=spec, cwd=cwd, resume=resume, policy=policy)
+        return await talk.run(_words(options.message))
+    message = _words(options.message) if options.message else _piped()
+    if not message and new:
+        raise ValueError('there is no terminal and no message: sayso chat "MESSAGE", or pipe one in')
+    from sayso.cli.unattended import one_turn
+
+    return await one_turn(driver, message, resume)
+
+
+def token_of(server: str) -> str:
+    """The token for a server: SAYSO_TOKEN, else that of this person's own server. Raises ValueError."""
+    token = os.environ.get("SAYSO_TOKEN")
+    if token:
+        return token
+    path = state_home() / "token"
+    if path.exists():
+        return path.read_text("utf-8").strip()
+    raise ValueError(f"{server}: set SAYSO_TOKEN to the token that the server knows you by")
 
 
 async def _open(model: ChatModel) -> None:
@@ -132,4 +172,5 @@ def _piped() -> str:
 
 def _resume(options: argparse.Namespace, session_id: str) -> list[str]:
     """The command that goes on with this conversation."""
-    return ["sayso", "chat", *(["--store", options.store] if options.store else []), "--resume", session_id]
+    where = ["--server", options.server] if options.server else ["--store", options.store] if options.store else []
+    return ["sayso", "chat", *where, "--resume", session_id]

@@ -22,12 +22,12 @@ from sayso.cli.commands import Commands
 from sayso.cli.driver import Driver
 from sayso.cli.home import state_home
 from sayso.cli.keyboard import Keyboard
+from sayso.cli.party import Ended
 from sayso.cli.screen import one_line
 from sayso.cli.sentence import ways
 from sayso.errors import Parked, Refused, SaysoError
 from sayso.permission.context import PermissionContext, PermissionMode
 from sayso.request import Request
-from sayso.store.base import Closed, Store
 from sayso.tool.toolkit import InvalidInput, Toolkit
 from sayso.visible import visible
 
@@ -37,25 +37,23 @@ __all__ = ["Conversation"]
 class Conversation:
     """One conversation at this terminal.
 
-    resume: the command that goes on with it. policy: the rules besides its own.
+    resume: gives the command that goes on with it. policy: the rules besides its own.
     """
 
     def __init__(
         self,
         driver: Driver,
         toolkit: Toolkit,
-        store: Store,
         *,
         model: str,
         cwd: Path,
-        resume: Sequence[str],
+        resume: Callable[[], Sequence[str]],
         policy: Callable[[], PermissionContext],
     ) -> None:
         self.driver = driver
         self.agent = driver.agent
         self.screen = driver.screen
         self.toolkit = toolkit
-        self.store = store
         self.model = model
         self.cwd = cwd
         self.resume = resume
@@ -133,7 +131,7 @@ class Conversation:
         while waiting := self.agent.requests():
             self._title("waits for you")
             said = await self._put(waiting[0], len(waiting) - 1)
-            if isinstance(said, Closed):
+            if isinstance(said, Ended):
                 await self._follow(said)
                 continue
             if said is None:
@@ -144,7 +142,7 @@ class Conversation:
             except Refused as exc:
                 self.screen.fault(f"That answer was not taken: {exc}")
 
-    async def _put(self, request: Request, more: int) -> Said | Closed:
+    async def _put(self, request: Request, more: int) -> Said | Ended:
         """What the person says to a request; or, where somebody elsewhere was faster, how it was closed."""
         asking = asyncio.create_task(self.dialogue.answer(request, more=more))
         elsewhere = asyncio.create_task(self._closed_elsewhere(request.id))
@@ -156,19 +154,19 @@ class Conversation:
                 task.cancel()
             await asyncio.wait({asking, elsewhere})
 
-    async def _closed_elsewhere(self, request_id: str) -> Closed:
+    async def _closed_elsewhere(self, request_id: str) -> Ended:
         while True:
             await self.agent.changed()
-            closed = await self.store.find_closed(request_id)
+            closed = await self.agent.ended(request_id)
             if closed is not None:
                 return closed
 
-    async def _follow(self, closed: Closed) -> None:
+    async def _follow(self, closed: Ended) -> None:
         """Show what became of an answer that was given elsewhere, until the session waits again or is done."""
         by, via = (f" by {closed.by}" if closed.by else ""), (f" via {closed.via}" if closed.via else "")
         self.screen.note(f"→ {closed.how}{by}{via}", "green")
         with self.keyboard.unattended():
-            await self.driver.follow(self.store)
+            await self.driver.follow()
         await self.agent.load()
 
     def _later(self, count: int) -> None:
@@ -257,7 +255,7 @@ class Conversation:
         if self.agent.state.context:
             waiting = len(self.agent.requests())
             does = f"{waiting} waiting; to answer" if waiting else "To go on"
-            self.screen.note(f"{does}: {shlex.join(self.resume)}", "yellow" if waiting else "dim")
+            self.screen.note(f"{does}: {shlex.join(self.resume())}", "yellow" if waiting else "dim")
 
     def _title(self, doing: str) -> None:
         set_title(visible(f"{doing} · sayso · {self.cwd.name}" if doing else f"sayso · {self.cwd.name}"))

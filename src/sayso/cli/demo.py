@@ -28,6 +28,7 @@ from sayso.cli.card import card
 from sayso.cli.demo_world import FIXED, NAME, agent_in, builder, ledger, make_workspace, store_of
 from sayso.cli.driver import Driver
 from sayso.cli.keyboard import Keyboard
+from sayso.cli.party import Here
 from sayso.cli.screen import Screen
 from sayso.errors import SaysoError
 from sayso.event import UserConfirmResultEvent
@@ -76,7 +77,7 @@ async def _run(folder: Path, attended: bool) -> None:
     try:
         agent = agent_in(folder, store, "demo-session")
         await agent.load()
-        stage = _Stage(folder, store, agent, Driver(agent, Screen(console, console)), console, attended)
+        stage = _Stage(folder, store, agent, Driver(Here(agent, store), Screen(console, console)), console, attended)
         with stage.driver.interruptible():
             await stage.play()
     finally:

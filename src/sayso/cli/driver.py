@@ -9,13 +9,11 @@ import getpass
 import signal
 from collections.abc import Iterator
 
-from sayso.agent import Agent
 from sayso.agent.agent import Inputs
+from sayso.cli.party import Party
 from sayso.cli.screen import Screen
 from sayso.errors import Refused
 from sayso.event import ReplyEndEvent, UserInterruptEvent
-from sayso.host import Live, watch_session
-from sayso.store.base import Store
 
 __all__ = ["Driver", "whoami"]
 
@@ -34,7 +32,7 @@ class Driver:
     ended: how the last reply ended, None while it is parked.
     """
 
-    def __init__(self, agent: Agent, screen: Screen) -> None:
+    def __init__(self, agent: Party, screen: Screen) -> None:
         self.agent = agent
         self.screen = screen
         self.ended: ReplyEndEvent | None = None
@@ -60,22 +58,14 @@ class Driver:
                 self.ended = event
             self.screen.event(event)
 
-    async def follow(self, store: Store) -> None:
-        """Show what another process does with the session, until it waits or is done."""
+    async def follow(self) -> None:
+        """Show what somebody else does with the session, until it waits or is done."""
         self.screen.busy("elsewhere")
-        watching = watch_session(store, Live(), self.agent.session_id, self.agent.length)
         try:
-            async for seen in watching:
-                for event in seen.events:
-                    self.screen.event(event)
-                if seen.events:
-                    continue
-                row = await store.session(self.agent.session_id)
-                if row is None or (row.state != "working" and row.length == seen.seq):
-                    return
+            async for event in self.agent.follow():
+                self.screen.event(event)
         finally:
             self.screen.calm()
-            await watching.aclose()
 
     # -- interrupting --------------------------------------------------------------------------------
 

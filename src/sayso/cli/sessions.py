@@ -38,12 +38,17 @@ def run(options: argparse.Namespace) -> int:
     except NoModel as exc:
         print(visible(f"sayso: this session's model is not known here. {exc}"), file=sys.stderr)
         return Exit.USAGE
+    except ValueError as exc:
+        print(visible(f"sayso: {exc}"), file=sys.stderr)
+        return Exit.USAGE
     except SaysoError as exc:
         print(visible(f"sayso: {exc}"), file=sys.stderr)
         return Exit.ERROR
 
 
 async def _with_store(options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Awaitable[int]]) -> int:
+    if options.command == "inbox" and options.server:
+        return await _inbox_afar(options)
     store = SQLiteStore(options.store or default_store())
     try:
         return await do(store, options)
@@ -58,9 +63,22 @@ def _say(text: str = "") -> None:
 # -- what waits --------------------------------------------------------------------------------------
 
 
+async def _inbox_afar(options: argparse.Namespace) -> int:
+    from sayso.cli.chat import token_of
+    from sayso.client import Client
+
+    filters = {"session_id": options.session, "kind": options.kind, "tool": options.tool, "limit": options.limit}
+    async with Client(options.server, token_of(options.server)) as client:
+        return _listed(await client.pending(**{k: v for k, v in filters.items() if v is not None}), options)
+
+
 async def _inbox(store: Store, options: argparse.Namespace) -> int:
     host = Host(store, {"none": _no_agent})
     requests = await host.pending(session_id=options.session, kind=options.kind, tool=options.tool, limit=options.limit)
+    return _listed(requests, options)
+
+
+def _listed(requests: list[Request], options: argparse.Namespace) -> int:
     if options.json:
         for request in requests:
             print(request.model_dump_json())

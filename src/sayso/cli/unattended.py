@@ -4,7 +4,7 @@ Owns what a script reads from `sayso chat` without a terminal: words and request
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
@@ -30,10 +30,10 @@ _EXITS = {
 }
 
 
-async def one_turn(driver: Driver, message: str, resume: Sequence[str]) -> Exit:
+async def one_turn(driver: Driver, message: str, resume: Callable[[], Sequence[str]]) -> Exit:
     """Take `message`, or go on without one where it is empty; print what waits.
 
-    resume: the command by which a person goes on with this conversation.
+    resume: gives the command by which a person goes on with this conversation.
     """
     with driver.interruptible():
         inputs: Inputs = message or None
@@ -43,7 +43,7 @@ async def one_turn(driver: Driver, message: str, resume: Sequence[str]) -> Exit:
             driver.screen.fault("The message was not taken: answers are owed first.")
     waiting = driver.agent.requests()
     if waiting:
-        show_waiting(driver.screen, waiting, resume)
+        show_waiting(driver.screen, waiting, resume())
         return Exit.WAITING
     return exit_of(driver.ended)
 
