@@ -39,7 +39,9 @@ class Client:
 
     def __init__(self, url: str, token: str, *, http: "httpx.AsyncClient | None" = None) -> None:
         timeout = httpx.Timeout(30.0, read=_SILENCE)
-        self._http = http or httpx.AsyncClient(base_url=url, timeout=timeout, trust_env=False)
+        # Servers let go of idle connections after some seconds; one that is let go of while it is used fails a request.
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=2)
+        self._http = http or httpx.AsyncClient(base_url=url, timeout=timeout, limits=limits, trust_env=False)
         self._headers = {"Authorization": f"Bearer {token}"}
 
     async def __aenter__(self) -> Self:

@@ -85,7 +85,8 @@ async def _serve(options: argparse.Namespace) -> int:
 def _socket(host: str, port: int) -> socket.socket:
     """A bound socket. Raises OSError saying which address cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # By its protocol asyncio knows that it must not hold small packets back: without it every answer takes 40 ms more.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))

@@ -5,6 +5,7 @@ Owns what a function becomes as a tool. Must not know permission rules or agents
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, overload
@@ -66,7 +67,7 @@ class FunctionTool(ToolBase):
         if input_schema is None:
             self._signature = signature_of(func, docs)
             self.arguments = self._signature.adapter
-            input_schema = self._signature.schema
+            input_schema = copy.deepcopy(self._signature.schema)  # a tool is free to change its own
         self.input_schema = input_schema
         self.is_concurrency_safe = is_concurrency_safe
         self.is_read_only = is_read_only

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, NotRequired, get_type_hints
+from weakref import WeakKeyDictionary
 
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
@@ -64,8 +65,24 @@ def docs_of(function: Callable[..., Any]) -> Docs:
     )
 
 
+_known: WeakKeyDictionary[Callable[..., Any], Signature] = WeakKeyDictionary()
+
+
 def signature_of(function: Callable[..., Any], docs: Docs) -> Signature:
-    """Schema and validator of a function's parameters. Raises TypeError, naming the parameter that has none."""
+    """Schema and validator of a function's parameters. Raises TypeError, naming the parameter that has none.
+
+    Known again for the same function: a host builds the agent of a session, and its tools, at every input.
+    """
+    try:
+        known = _known.get(function)
+    except TypeError:  # it cannot be kept by weak reference, such as a partial
+        return _signature(function, docs)
+    if known is None:
+        known = _known[function] = _signature(function, docs)
+    return known
+
+
+def _signature(function: Callable[..., Any], docs: Docs) -> Signature:
     name = getattr(function, "__qualname__", repr(function))
     hints = _hints(function, name)
     fields: dict[str, Any] = {}
