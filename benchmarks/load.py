@@ -54,7 +54,10 @@ host = Host(SQLiteStore("load.db"), {"bursar": build})
 
 
 async def one(http: httpx.AsyncClient, gate: asyncio.Event, times: dict[str, list[float]]) -> None:
-    """Begin a session, wait for its question in the stream, answer it, wait for the result in the stream."""
+    """Begin a session, wait for its question in the stream, answer it, wait for the result in the stream.
+
+    Each has a client of its own: one pool with hundreds of connections is slower than the server.
+    """
     began = time.perf_counter()
     session_id = (await http.post("/sessions", json={"message": "pay"})).json()["session_id"]
     asked = False
@@ -90,7 +93,8 @@ async def measure(url: str, sessions: int, parked: int) -> None:
     async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=120, trust_env=False) as http:
         times: dict[str, list[float]] = {"asked": [], "answer": [], "resume": []}
         gate = asyncio.Event()
-        running = [asyncio.create_task(one(http, gate, times)) for _ in range(sessions)]
+        own = [httpx.AsyncClient(base_url=url, headers=headers, timeout=120, trust_env=False) for _ in range(sessions)]
+        running = [asyncio.create_task(one(each, gate, times)) for each in own]
         while len(times["asked"]) < sessions:
             await asyncio.sleep(0.02)
         answered_at = time.perf_counter()
