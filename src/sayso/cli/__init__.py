@@ -36,6 +36,13 @@ examples:
 Behind a proxy it speaks plain HTTP: end TLS there. users.toml holds [[user]] tables with name, role (viewer, approver,
 admin) and token_sha256."""
 
+_STORES = """\
+examples:
+  sayso store migrate postgresql://sayso@db/sayso                    create its tables, or bring them up to date
+  sayso store copy sessions.db postgresql://sayso@db/sayso           with every time and hash; again: only what is new
+
+A session that is being driven, that is not as it was written, or that the target has otherwise is refused by name."""
+
 _RULES = """\
 examples:
   sayso rules list                          the rule files in force here
@@ -87,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _sessions(command("sessions", "the sessions of a store, the one changed last first"))
     _log(command("log", "what happened in a session; or, with verify, whether the log is as it was written"))
     _serve(command("serve", "the web inbox and the HTTP API, for one person or many", epilog=_SERVE))
+    _places(command("store", "prepare a store, or move sessions from one to another", epilog=_STORES))
     _rules(command("rules", "the rules of this folder, or of a session", epilog=_RULES))
     permission = command("permission", "why a command would run, ask or be denied")
     _explain(permission.add_subparsers(dest="action", metavar="explain", required=True).add_parser("explain"))
@@ -94,7 +102,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _store(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--store", metavar="PATH", help="the file of the sessions (default: $SAYSO_STORE, else yours)")
+    where = "where the sessions are: a file, or postgresql://... (default: $SAYSO_STORE, else a file of yours)"
+    parser.add_argument("--store", metavar="PATH", help=where)
 
 
 def _json(parser: argparse.ArgumentParser) -> None:
@@ -172,6 +181,12 @@ def _serve(serve: argparse.ArgumentParser) -> None:
     _store(serve)
 
 
+def _places(store: argparse.ArgumentParser) -> None:
+    store.add_argument("action", choices=("migrate", "copy"))
+    store.add_argument("source", metavar="STORE", help="a file, sqlite:///PATH or postgresql://...")
+    store.add_argument("target", nargs="?", metavar="TO", help="with copy: where the sessions go")
+
+
 def _rules(rules: argparse.ArgumentParser) -> None:
     rules.add_argument("action", choices=("list", "explain", "expire", "revoke", "trust"))
     rules.add_argument("rule", nargs="?", help="a rule's number in the list; with trust, the rule file")
@@ -219,6 +234,10 @@ def _run(options: argparse.Namespace) -> int:
             from sayso.cli.chat import chat
 
             return chat(options)
+        case "store":
+            from sayso.cli import store
+
+            return store.run(options)
         case "serve":
             from sayso.cli.serve import serve
 

@@ -22,7 +22,7 @@ from sayso.errors import SaysoError, UnknownCall
 from sayso.host import about
 from sayso.model.base import ChatModel
 from sayso.permission.context import PermissionContext
-from sayso.store import SQLiteStore
+from sayso.store import open_store
 from sayso.store.base import Store
 from sayso.tool.toolkit import Toolkit
 from sayso.visible import visible
@@ -59,7 +59,7 @@ async def _chat(options: argparse.Namespace) -> int:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if options.server:
         return await _talk_afar(options)
-    store = SQLiteStore(options.store or default_store())
+    store = open_store(options.store or default_store())
     try:
         return await _talk(options, store)
     finally:

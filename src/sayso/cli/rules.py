@@ -22,7 +22,7 @@ from sayso.message import ToolCallBlock
 from sayso.permission import PermissionBehavior, PermissionContext, PermissionEngine, PermissionRule
 from sayso.permission.explain import describe_rule, explain
 from sayso.permission.rulefile import load_files, load_policy, read_rule, rule_text, trust
-from sayso.store import SQLiteStore
+from sayso.store import open_store
 from sayso.tool import Toolkit
 from sayso.visible import visible
 
@@ -111,7 +111,7 @@ class _Silent:
 
 
 async def _of_session(options: argparse.Namespace) -> int:
-    store = SQLiteStore(options.store or default_store())
+    store = open_store(options.store or default_store())
     try:
         if await store.session(options.session) is None:
             raise UnknownCall(f"there is no session {options.session!r}; list them with: sayso sessions")

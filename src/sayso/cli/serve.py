@@ -15,7 +15,8 @@ from sayso.cli.driver import whoami
 from sayso.cli.home import default_store, state_home
 from sayso.errors import MissingExtra, SaysoError
 from sayso.host import Host
-from sayso.store import SQLiteStore
+from sayso.store import open_store
+from sayso.store.base import Store
 from sayso.visible import visible
 
 __all__ = ["serve"]
@@ -110,13 +111,13 @@ def _kept_token() -> str:
         return token
 
 
-def _host(options: argparse.Namespace) -> tuple[Host, SQLiteStore | None]:
+def _host(options: argparse.Namespace) -> tuple[Host, Store | None]:
     """The host to serve, and the store to close after it."""
     if options.app:
         return _named(options.app), None
     cwd = Path(options.cwd).resolve()
     spec = chosen_model(options.model, os.environ)
-    store = SQLiteStore(options.store or default_store())
+    store = open_store(options.store or default_store())
     build = notes_builder({"cwd": str(cwd), "model": spec}, os.environ)
     return Host(store, {NAME: build}, on_trouble=_trouble), store
 

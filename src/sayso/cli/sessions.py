@@ -21,7 +21,7 @@ from sayso.errors import BrokenLog, Refused, SaysoError, UnknownCall
 from sayso.host import Host, about
 from sayso.reply.codec import decode
 from sayso.request import Answer, Request
-from sayso.store import SQLiteStore
+from sayso.store import open_store
 from sayso.store.base import Store
 from sayso.visible import visible
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 async def _with_store(options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Awaitable[int]]) -> int:
     if options.command == "inbox" and options.server:
         return await _inbox_afar(options)
-    store = SQLiteStore(options.store or default_store())
+    store = open_store(options.store or default_store())
     try:
         return await do(store, options)
     finally:

@@ -7,6 +7,7 @@ everything that waits for a commit at one moment into one transaction.
 import asyncio
 import functools
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ except ImportError as error:
     raise MissingExtra("PostgresStore", "postgres") from error
 from sayso.store.base import Closed, Entry, Index, Runner, SessionRow, Snapshot, Waiting
 from sayso.store.postgres_listener import PostgresListener
-from sayso.store.postgres_runner import hold, key_of
+from sayso.store.postgres_runner import PostgresRunner, key_of, take
 from sayso.store.postgres_statement import Append, SaveSnapshot
 from sayso.store.postgres_writer import PostgresWriter
 from sayso.store.refusal import closed
@@ -154,12 +155,16 @@ class PostgresStore:
     async def runner(self) -> AsyncIterator[Runner]:
         """See `Store.runner`. Raises `StoreError` where no lock can be had."""
         self._check_usable()
-        holding = hold(self._database)
-        runner = await asyncio.to_thread(holding.__enter__)
+        taking = asyncio.ensure_future(asyncio.to_thread(take, self._database))
+        try:
+            runner = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            taking.add_done_callback(_let_go)  # the lock may be taken a moment later, for nobody
+            raise
         try:
             yield runner
         finally:
-            runner.release()
+            await asyncio.shield(asyncio.to_thread(runner.release))
 
     async def is_alive(self, runner_id: str) -> bool:
         """See `Store.is_alive`. Raises `StoreError` where it cannot be told."""
@@ -197,3 +202,8 @@ class PostgresStore:
         elif self._process != os.getpid():
             # Neither threads nor connections come along.
             raise StoreError("this store was used before a fork; make a new PostgresStore in the child")
+
+
+def _let_go(taking: "asyncio.Future[PostgresRunner]") -> None:
+    if not taking.cancelled() and taking.exception() is None:
+        threading.Thread(target=taking.result().release, daemon=True).start()

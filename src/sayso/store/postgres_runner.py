@@ -7,8 +7,7 @@ inherited, or a parent's connection would outlive the parent.
 import os
 import select
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 
 import psycopg
@@ -17,7 +16,7 @@ from sayso.errors import StoreError
 from sayso.ids import new_id
 from sayso.store.postgres_database import Link, PostgresDatabase
 
-__all__ = ["PostgresRunner", "hold", "key_of"]
+__all__ = ["PostgresRunner", "key_of", "take"]
 
 _sockets: set[int] = set()
 """Sockets of the runners of this process."""
@@ -65,11 +64,12 @@ class PostgresRunner:
             return not self._link.closed
 
     def release(self) -> None:
-        """Stop being alive. A forked child has nothing to release."""
+        """Stop being alive. Blocks for a question to the server. A forked child has nothing to release."""
         if os.getpid() == self._process:
             with self._lock:
                 _sockets.discard(self._socket)
-                # Said, because the server may learn of the closing only a moment later.
+                # Said, because the server may learn of the closing only a moment later. Where it cannot be said the
+                # connection is lost, and the lock with it.
                 with suppress(psycopg.Error):
                     self._link.execute("SELECT pg_advisory_unlock_all()")
                 self._link.close()
@@ -89,9 +89,8 @@ class PostgresRunner:
         self._link.close()
 
 
-@contextmanager
-def hold(database: PostgresDatabase) -> Iterator[PostgresRunner]:
-    """Be alive while inside, under a new id. Raises `StoreError` where no lock can be had."""
+def take(database: PostgresDatabase) -> PostgresRunner:
+    """A runner that is alive until it is released, under a new id. Blocks. Raises `StoreError` where no lock is had."""
     runner_id = new_id()
     high, low = key_of(runner_id)
     key = int.from_bytes((high << 32 | low).to_bytes(8), signed=True)
@@ -110,8 +109,4 @@ def hold(database: PostgresDatabase) -> Iterator[PostgresRunner]:
             link.close()
     if not held:
         raise StoreError(f"{database.where}: the lock of a new runner is held by somebody else; try again")
-    runner = PostgresRunner(runner_id, link)
-    try:
-        yield runner
-    finally:
-        runner.release()
+    return PostgresRunner(runner_id, link)
