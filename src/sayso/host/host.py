@@ -13,8 +13,9 @@ from typing import Self
 from sayso.agent import Agent
 from sayso.errors import Conflict, InvalidAnswer, NotWaiting, Refused, SaysoError, UnknownCall
 from sayso.event import AgentEvent, UserInterruptEvent
+from sayso.host.nested import Nested
 from sayso.host.reply_to import as_event
-from sayso.host.row import decided_of, question_in, request_in
+from sayso.host.row import decided_of, no_longer, question_in, request_in
 from sayso.host.watch import Live, Seen, watch_session
 from sayso.ids import new_id
 from sayso.message import Msg
@@ -39,6 +40,7 @@ class Host:
     agents: name -> `build(store, session_id) -> Agent`. tick: seconds between looks for what expired. clock: gives
     the time as an aware datetime. drives: False only writes what comes in, for another process to go on with.
     on_trouble: is told of a session whose drive failed; it stays as the log has it.
+    nested: name of an `AgentTool` -> the agent that its calls are given to.
     Use it as `async with Host(...) as host`; or `start()` and `close()`.
     """
 
@@ -51,6 +53,7 @@ class Host:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_trouble: Callable[[str, BaseException], None] | None = None,
         drives: bool = True,
+        nested: Mapping[str, str] | None = None,
     ) -> None:
         if not agents:
             raise ValueError("a host needs at least one agent: Host(store, agents={'name': build})")
@@ -65,6 +68,8 @@ class Host:
         self._taking: dict[str, asyncio.Lock] = {}
         self._offered: dict[str, list[ToolBase]] = {}
         self._ticking: asyncio.Task[None] | None = None
+        self._nested = Nested(self, nested or {})
+        self._errands: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -84,6 +89,7 @@ class Host:
         """Go on with what was left unfinished, and begin to look for what expires."""
         if self._drives:
             await self.pick_up()
+            await self._nested.pick_up()
         self._ticking = asyncio.create_task(self._keep_ticking())
 
     async def close(self, grace: float = 10.0) -> None:
@@ -102,8 +108,8 @@ class Host:
 
     async def settled(self) -> None:
         """Return once nothing is driven here: all is parked or ended."""
-        while self._driven:
-            await asyncio.wait([task for _, task in self._driven.values()])
+        while self._driven or self._errands:
+            await asyncio.wait([*(task for _, task in self._driven.values()), *self._errands])
             await asyncio.sleep(0)  # let the drives be taken off the list
 
     async def pick_up(self) -> list[str]:
@@ -165,7 +171,13 @@ class Host:
         return (await self._agent(session_id, None)).state
 
     async def interrupt(self, session_id: str, *, by: str = "", via: str = "") -> None:
-        """Stop the reply under way, running or parked."""
+        """Stop the reply under way, running or parked, and those of the agents that work for it."""
+        for below in await self._nested.below(session_id):
+            if await self.store.session(below) is not None:
+                await self._stop(below, by, via)
+        await self._stop(session_id, by, via)
+
+    async def _stop(self, session_id: str, by: str, via: str) -> None:
         agent = await self._agent(session_id, None)
         if agent.reply_id is not None:
             event = UserInterruptEvent(reply_id=agent.reply_id)
@@ -206,7 +218,7 @@ class Host:
         rows = await self.store.waiting(
             session_id=session_id, kind=kind, tool=tool, after=after, limit=limit, newest_first=newest_first
         )
-        return [request_in(row) for row in rows]
+        return [await self._nested.with_path(request_in(row)) for row in rows]
 
     async def request(self, request_id: str) -> Request:
         """One request, with its tool's schema. Raises NotWaiting if it waits no more, or never did."""
@@ -214,7 +226,7 @@ class Host:
         agent = await self._agent(row.session_id, None)
         for request in agent.requests():
             if request.id == request_id:
-                return request
+                return await self._nested.with_path(request)
         raise await self._not_waiting(request_id)
 
     async def history(
@@ -260,16 +272,14 @@ class Host:
         now = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
         over: list[str] = []
         for row in await self.store.due(before=now):
-            call_id = question_in(row).call.id
             with contextlib.suppress(Conflict, Refused):  # answered at the last moment: the answer stands
-                await self._expire(row.session_id, call_id)
+                await self._expire(row.session_id, question_in(row).call.id)
                 over.append(row.request_id)
         return over
 
     async def _expire(self, session_id: str, call_id: str) -> None:
-        await self._take(
-            session_id, lambda agent: agent.expire(call_id, sink=self._sink(session_id), drive=self._drives)
-        )
+        sink = self._sink(session_id)
+        await self._take(session_id, lambda agent: agent.expire(call_id, sink=sink, drive=self._drives))
 
     async def waiting(self, request_id: str) -> Waiting:
         """The row of an open request. Raises NotWaiting (by whom, how, when it was answered)."""
@@ -279,19 +289,7 @@ class Host:
         return row
 
     async def _not_waiting(self, request_id: str) -> NotWaiting:
-        closed = await self.store.find_closed(request_id)
-        if closed is None:
-            return NotWaiting(f"there is no request {request_id!r}")
-        words = {"expired": "expired unanswered", "withdrawn": "was withdrawn when the reply was stopped"}
-        said = words.get(closed.how, f"was already {closed.how}")
-        by, via = (f" by {closed.by}" if closed.by else ""), (f" via {closed.via}" if closed.via else "")
-        return NotWaiting(
-            f"request {request_id!r} {said}{by}{via} at {closed.closed_at}",
-            how=closed.how,
-            by=closed.by,
-            via=closed.via,
-            at=closed.closed_at,
-        )
+        return no_longer(request_id, await self.store.find_closed(request_id))
 
     def offer(self, session_id: str, tools: Sequence[ToolBase]) -> None:
         """Let a session's agent use these external tools too, from its next input on; they replace those of before.
@@ -356,7 +354,7 @@ class Host:
         build = self._agents.get(key or "")
         if build is None:
             names = ", ".join(sorted(self._agents))
-            raise ValueError(f"session {session_id!r} needs agent {key!r}; this host has: {names}")
+            raise Refused(f"session {session_id!r} needs agent {key!r}; this host has: {names}")
         made = build(self.store, session_id)
         agent = made if isinstance(made, Agent) else await made
         if agent.name != key:
@@ -372,7 +370,18 @@ class Host:
     def _done(self, session_id: str, task: "asyncio.Task[None]") -> None:
         if (driven := self._driven.get(session_id)) is not None and driven[1] is task:
             del self._driven[session_id]
-        if not task.cancelled() and (problem := task.exception()) is not None:
+        if task.cancelled():
+            return
+        if (problem := task.exception()) is not None:
+            self._trouble(session_id, problem)
+            return
+        errand = asyncio.create_task(self._nested.after(session_id))
+        self._errands.add(errand)
+        errand.add_done_callback(lambda e: self._ran(session_id, e))
+
+    def _ran(self, session_id: str, errand: "asyncio.Task[None]") -> None:
+        self._errands.discard(errand)
+        if not errand.cancelled() and (problem := errand.exception()) is not None:
             self._trouble(session_id, problem)
 
     def _trouble(self, session_id: str, problem: BaseException) -> None:

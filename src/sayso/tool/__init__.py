@@ -1,5 +1,6 @@
 """Tools: what an agent can do. Functions become tools, a class can be one, and the usual ones are here."""
 
+from sayso.tool.agent_tool import AgentTool
 from sayso.tool.ask_user import (
     AskUser,
     AskUserAnswer,
@@ -20,6 +21,7 @@ from sayso.tool.toolkit import InvalidInput, Toolkit
 from sayso.tool.write import Edit, Write
 
 __all__ = [
+    "AgentTool",
     "AskUser",
     "AskUserAnswer",
     "AskUserMetadata",
