@@ -11,6 +11,8 @@ import pytest
 
 from terminal import Desk
 
+pytestmark = pytest.mark.slow
+
 TOUCH = ("Bash", {"command": "touch a"})
 
 
