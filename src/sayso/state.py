@@ -51,8 +51,9 @@ def permission_context(session: Session) -> PermissionContext:
     context = PermissionContext(mode=PermissionMode(session.mode))
     for path, source in session.directories:
         context.working_directories[path] = AdditionalWorkingDirectory(path=path, source=source)
-    for rule in session.rules:
-        context.add_rule(permission_rule(rule))
+    for rule in session.rules:  # each is there once, so none needs to be looked for
+        made = permission_rule(rule)
+        context.rules(made.behavior).setdefault(made.tool_name, []).append(made)
     return context
 
 

@@ -338,3 +338,14 @@ def test_a_tool_is_shown_all_rules_in_force(world: World) -> None:
     )
     asyncio.run(engine.check_permission(Curious(), PAYMENT))
     assert [rule.rule_content for rule in shown[0].deny_rules["Read"]] == ["a", "b"]
+
+
+def test_a_rule_that_a_program_took_out_of_the_list_can_be_added_again() -> None:
+    context = PermissionContext()
+    rule = PermissionRule(tool_name="Bash", rule_content="rm:*", behavior=PermissionBehavior.DENY)
+    context.add_rule(rule)
+    context.add_rule(rule)
+    assert context.deny_rules["Bash"] == [rule]
+    context.deny_rules["Bash"].clear()
+    context.add_rule(rule)
+    assert context.deny_rules["Bash"] == [rule]
