@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import uvicorn
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 
 from hosting import says
 from sayso.host import Host
@@ -61,13 +62,22 @@ async def served(store: Store, *turns: Any, tools: Any = None, **options: Any) -
     bank = Bank()
     turns = turns or ([call("c1", to="ann")], "done")
     host = Host(store, {"ops": says(*turns, tools=tools if tools is not None else [bank.tool()], **options)})
-    app = create_app(host, people(), hosts=["testserver"])
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
+    async with over(host, bank=bank) as s:
+        yield s
+
+
+@contextlib.asynccontextmanager
+async def over(
+    host: Host, *, bank: Bank | None = None, more: Sequence[BaseRoute] = (), quiet: bool = False
+) -> AsyncIterator[Served]:
+    """A host of the test's own over HTTP. quiet: what fails in the server is an answer, as it is for a client."""
+    app = create_app(host, people(), hosts=["testserver"], more=more)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=not quiet)
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://testserver") as http,
     ):
-        yield Served(host, app, http, bank)
+        yield Served(host, app, http, bank or Bank())
 
 
 @contextlib.asynccontextmanager

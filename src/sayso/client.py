@@ -6,7 +6,7 @@ async with Client("http://127.0.0.1:8700", token) as host:
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -137,7 +137,7 @@ class Client:
             if response.status_code != 200:
                 await response.aread()
                 raise error_of(response.status_code, _body(response))
-            async for kind, data in _messages(response.aiter_lines()):
+            async for kind, data in _messages(response.aiter_bytes()):
                 yield _seen(kind, data)
 
     async def _call(
@@ -164,18 +164,23 @@ def _body(response: "httpx.Response") -> Any:
         return None
 
 
-async def _messages(lines: Any) -> AsyncGenerator[tuple[str, str], None]:
-    """The messages of a stream: their kind and data. A message that was cut off is left out: it comes again."""
-    kind, data = "message", list[str]()
-    async for line in lines:
-        if not line:
-            if data:
-                yield kind, "\n".join(data)
-            kind, data = "message", []
-        elif line.startswith("event:"):
-            kind = line[6:].strip()
-        elif line.startswith("data:"):
-            data.append(line[5:].removeprefix(" "))
+async def _messages(chunks: AsyncIterator[bytes]) -> AsyncGenerator[tuple[str, str], None]:
+    """The messages of a stream: their kind and data. A message that was cut off is left out: it comes again.
+
+    Only LF ends a line here: text may hold other characters that Python counts as line ends, such as U+2028.
+    """
+    kind, data, rest = "message", list[bytes](), b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if not line:
+                if data:
+                    yield kind, b"\n".join(data).decode()
+                kind, data = "message", []
+            elif line.startswith(b"event:"):
+                kind = line[6:].strip().decode()
+            elif line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
 
 
 def _seen(kind: str, data: str) -> Seen:

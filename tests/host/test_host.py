@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting import asked, says, yes
+from hosting import Script, asked, says, yes
 from sayso.agent import Agent
 from sayso.errors import InvalidAnswer, NotWaiting, Parked, Refused, StaleAnswer
 from sayso.event import RequireUserConfirmEvent, TextBlockDeltaEvent
@@ -267,6 +267,28 @@ def test_a_watcher_sees_the_past_then_the_live_without_a_gap(new_store: Callable
             finished = [event for seq, event in seen if isinstance(event, TextBlockDeltaEvent) and seq is not None]
             assert [f.delta for f in finished] == ["done"]
         await store.close()
+
+    asyncio.run(world())
+
+
+def test_a_question_of_an_agent_that_is_not_here_does_not_end_the_expiry_of_the_others() -> None:
+    async def world() -> None:
+        store, tools = MemoryStore(), [Bank().tool()]
+        agents = {"ops": says([call("c1", to="ann")], "done", tools=tools, expires_after=60)}
+        async with Host(store, agents) as host:
+            await asked(host)
+
+        def other(store: Store, session_id: str) -> Agent:
+            script = Script([[call("c1", to="bob")], "done"])
+            return Agent("other", "", script, tools, store=store, session_id=session_id, expires_after=60)
+
+        later = datetime.now(UTC) + timedelta(hours=1)
+        async with Host(store, {"other": other}, clock=lambda: later) as host:
+            session_id = await host.submit(None, "pay")
+            await host.settled()
+            (mine,) = await host.pending(session_id=session_id)
+            assert await host.expire() == [mine.id]
+            assert [r.tool for r in await host.pending()] == ["pay"]
 
     asyncio.run(world())
 

@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.routing import Route
 
+from hosting import says
+from sayso.agent import Agent
 from sayso.event import UserConfirmResultEvent
+from sayso.host import Host
 from sayso.store import MemoryStore, SQLiteStore
-from serving import digest_answer, served
+from sayso.testing import ScriptedModel
+from serving import digest_answer, over, served
 from worlds import Outside, call
 
 
@@ -165,17 +170,151 @@ def test_a_client_brings_no_rule_of_its_own() -> None:
         async with served(MemoryStore()) as s:
             request = await s.asked()
             block = {"id": "c1", "name": "pay", "input": request["input"], "metadata": {"digest": request["digest"]}}
-            rule = {"tool_name": "pay", "rule_content": None, "behavior": "allow", "source": "me"}
+            rule = {"tool_name": "pay", "rule_content": "to:everybody", "behavior": "allow", "source": "me"}
             event = {
                 "type": "USER_CONFIRM_RESULT",
                 "reply_id": request["reply_id"],
                 "confirm_results": [{"confirmed": True, "tool_call": block, "rules": [rule]}],
             }
             refused = await s.post(f"/sessions/{request['session_id']}/events", event)
-            offered = [(o["rule"]["tool_name"], o["rule"]["rule_content"]) for o in request["suggested_rules"]]
-            if ("pay", None) not in offered:
+            assert (refused.status_code, refused.json()["code"]) == (422, "InvalidAnswer")
+            assert s.bank.paid == []
+
+    asyncio.run(world())
+
+
+def confirmation(request: dict[str, Any], *calls: dict[str, Any]) -> dict[str, Any]:
+    """A yes to each of these calls."""
+    results = [{"confirmed": True, "tool_call": {"input": request["input"], **c}} for c in calls]
+    return {"type": "USER_CONFIRM_RESULT", "reply_id": request["reply_id"], "confirm_results": results}
+
+
+@pytest.mark.parametrize(
+    ("call_block", "code"),
+    [
+        ({"name": "pay"}, "InvalidAnswer"),
+        ({"name": "pay", "metadata": {"digest": ""}}, "InvalidAnswer"),
+        ({"name": "pay", "metadata": {"digest": ["x"]}}, "InvalidAnswer"),
+        ({"name": "pay", "metadata": {"digest": "other"}}, "StaleAnswer"),
+    ],
+)
+def test_a_yes_that_does_not_name_what_it_saw_is_none(call_block: dict[str, Any], code: str) -> None:
+    async def world() -> None:
+        async with served(MemoryStore()) as s:
+            request = await s.asked()
+            event = confirmation(request, {"id": "c1", **call_block})
+            refused = await s.post(f"/sessions/{request['session_id']}/events", event)
+            assert (refused.status_code < 500, refused.json()["code"]) == (True, code)
+            assert s.bank.paid == []
+
+    asyncio.run(world())
+
+
+def test_a_yes_to_another_tool_is_no_yes_to_this_one() -> None:
+    async def world() -> None:
+        async with served(MemoryStore()) as s:
+            request = await s.asked()
+            event = confirmation(request, {"id": "c1", "name": "look", "metadata": {"digest": request["digest"]}})
+            refused = await s.post(f"/sessions/{request['session_id']}/events", event)
+            assert (refused.status_code, refused.json()["code"]) == (422, "InvalidAnswer")
+            assert s.bank.paid == []
+
+    asyncio.run(world())
+
+
+def test_of_an_event_with_a_result_that_does_not_fit_nothing_is_taken() -> None:
+    async def world() -> None:
+        async with served(MemoryStore(), [call("c1", to="ann"), call("c2", to="bob")], "done") as s:
+            begun = await s.post("/sessions", {"message": "pay both"})
+            await s.host.settled()
+            path = f"/sessions/{begun.json()['session_id']}/events"
+            asked = (await s.get("/requests")).json()["requests"]
+            blocks = [
+                {"id": r["call_id"], "name": "pay", "input": r["input"], "metadata": {"digest": r["digest"]}}
+                for r in asked
+            ]
+            assert len(blocks) == 2
+            stale = {**blocks[1], "metadata": {"digest": "other"}}
+            assert (await s.post(path, confirmation(asked[0], blocks[0], stale))).status_code == 409
+            assert (await s.post(path, confirmation(asked[0], blocks[0], blocks[0]))).status_code == 422
+            assert (await s.post(path, confirmation(asked[0]))).status_code == 422
+            await s.host.settled()
+            assert s.bank.paid == []
+            assert len((await s.get("/requests")).json()["requests"]) == 2
+            assert (await s.post(path, confirmation(asked[0], *blocks))).status_code == 202
+            await s.host.settled()
+            assert sorted(s.bank.paid) == ["ann:1", "bob:1"]
+
+    asyncio.run(world())
+
+
+def test_an_interrupt_of_another_reply_stops_nothing() -> None:
+    async def world() -> None:
+        async with served(MemoryStore()) as s:
+            request = await s.asked()
+            stop = {"type": "USER_INTERRUPT", "reply_id": "one-that-is-over"}
+            refused = await s.post(f"/sessions/{request['session_id']}/events", stop)
+            assert (refused.status_code, refused.json()["code"]) == (409, "StaleAnswer")
+            assert len((await s.get("/requests")).json()["requests"]) == 1
+
+    asyncio.run(world())
+
+
+def test_a_result_that_was_denied_outside_is_a_refusal_and_one_without_an_end_is_none() -> None:
+    async def world() -> None:
+        async with served(MemoryStore(), [call("c1", tool="deploy", to="prod")], "so be it", tools=[Outside()]) as s:
+            request = await s.asked("deploy")
+            path = f"/sessions/{request['session_id']}/events"
+            result = {"type": "tool_result", "id": "c1", "name": "deploy", "output": "not on a Friday"}
+            event = {"type": "EXTERNAL_EXECUTION_RESULT", "reply_id": request["reply_id"]}
+            for state in ("running", "interrupted"):
+                refused = await s.post(path, {**event, "execution_results": [{**result, "state": state}]})
                 assert (refused.status_code, refused.json()["code"]) == (422, "InvalidAnswer")
-                assert s.bank.paid == []
+            assert (
+                await s.post(path, {**event, "execution_results": [{**result, "state": "denied"}]})
+            ).status_code == 202
+            await s.host.settled()
+            said = (await s.get(f"/sessions/{request['session_id']}")).json()["context"]
+            (outcome,) = [b for m in said for b in m["content"] if b["type"] == "tool_result"]
+            assert outcome["state"] == "denied"
+            assert "not on a Friday" in str(outcome["output"])
+
+    asyncio.run(world())
+
+
+def test_a_session_of_an_agent_that_is_not_served_here_is_refused_by_every_verb() -> None:
+    async def world() -> None:
+        store = MemoryStore()
+        async with served(store) as s:
+            request = await s.asked()
+        elsewhere = Host(store, {"other": lambda store, id: Agent("other", "", ScriptedModel([]), store=store)})
+        session = f"/sessions/{request['session_id']}"
+        async with over(elsewhere) as s:
+            for answer in (
+                await s.get(session),
+                await s.get(f"/requests/{request['id']}"),
+                await s.post(f"/requests/{request['id']}/answer", digest_answer(request)),
+                await s.post(f"{session}/messages", {"message": "and?"}),
+                await s.post(f"{session}/interrupt"),
+                await s.post(f"{session}/mode", {"mode": "bypass"}, by="adm"),
+            ):
+                assert (answer.status_code, answer.json()["code"]) == (422, "Refused")
+                assert "needs agent 'ops'; this host has: other" in answer.json()["detail"]
+
+    asyncio.run(world())
+
+
+def test_what_fails_unforeseen_is_a_problem_that_tells_nothing_of_it() -> None:
+    async def fails(request: object) -> None:
+        raise RuntimeError("the password is x")
+
+    async def world() -> None:
+        host = Host(MemoryStore(), {"ops": says("hi")})
+        async with over(host, more=[Route("/fails", fails)], quiet=True) as s:
+            answer = await s.get("/fails")
+            assert (answer.status_code, answer.json()["code"]) == (500, "Broken")
+            assert "password" not in answer.text
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
     asyncio.run(world())
 

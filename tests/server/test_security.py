@@ -135,6 +135,35 @@ def test_a_body_that_is_too_long_is_refused_whatever_it_says_of_its_length() -> 
 
 
 @pytest.mark.parametrize(
+    "field",
+    [
+        '"metadata": {"a": ' + "[" * 5000 + "]" * 5000 + "}",
+        '"metadata": {"a": ' + "[" * 70 + "]" * 70 + "}",
+        '"metadata": {"a": NaN}',
+        '"metadata": {"a": 1e999}',
+        '"metadata": {"a": ' + "9" * 5000 + "}",
+        '"metadata": {"\\ud800": 1}',
+        '"edited_input": ' + json.dumps('{"to": ' + "[" * 5000 + "]" * 5000 + "}"),
+        '"edited_input": ' + json.dumps('{"to": "\\ud800"}'),
+        '"edited_input": "{\\"to\\": \\"\\ud800\\"}"',
+    ],
+    ids=["deep", "deeper", "NaN", "infinite", "long", "half", "deep-edit", "half-edit", "half-text"],
+)
+def test_json_that_could_not_be_kept_is_refused_before_anything_reads_it(field: str) -> None:
+    async def world() -> None:
+        async with served(MemoryStore()) as s:
+            request = await s.asked()
+            body = '{"digest": "' + request["digest"] + '", "decision": "approve", ' + field + "}"
+            headers = {**BEARER, **JSON}
+            answer = await s.http.post(f"/requests/{request['id']}/answer", content=body, headers=headers)
+            assert answer.status_code in (400, 422)
+            assert s.bank.paid == []
+            assert len((await s.get("/requests")).json()["requests"]) == 1
+
+    asyncio.run(world())
+
+
+@pytest.mark.parametrize(
     "path", ["/static/../access.py", "/static/%2e%2e/access.py", "/static//etc/passwd", "/static/"]
 )
 def test_a_path_leads_nowhere_else(path: str) -> None:

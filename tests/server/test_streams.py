@@ -1,17 +1,18 @@
 """Event streams: once, in order, without a gap, whatever the connection does."""
 
 import asyncio
+import contextlib
 import json
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
-from hosting import says, yes
-from sayso.client import Client
-from sayso.errors import NotWaiting, UnknownCall
-from sayso.host import Host
-from sayso.request import Answer
+from hosting import says
+from sayso.errors import StoreError
+from sayso.event import TextBlockDeltaEvent
+from sayso.host import Host, Seen
 from sayso.server import stream
 from sayso.server.app import create_app
 from sayso.store import MemoryStore
@@ -146,86 +147,70 @@ def test_a_slow_reader_slows_nobody_and_reads_the_log_instead(monkeypatch: pytes
     asyncio.run(world())
 
 
-def test_five_hundred_watchers_of_one_session_share_one_reader() -> None:
+def test_five_hundred_watchers_of_one_session_share_one_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded, made = stream.encoded, list[int | None]()
+
+    def counted(seen: Seen) -> bytes:
+        if seen.events:
+            made.append(seen.seq)
+        return encoded(seen)
+
+    async def watch(source: AsyncGenerator[bytes, None]) -> list[tuple[int, int]]:
+        """The id of each message, and how many events it has."""
+        told = list[tuple[int, int]]()
+        async for data in source:
+            if data.startswith(b"event: events\nid: "):
+                told.append((int(data.split(b"\n", 2)[1][4:]), data.count(b'"type"')))
+                if b'"REPLY_END"' in data:
+                    break
+        return told
+
     async def world() -> None:
+        monkeypatch.setattr(stream, "encoded", counted)
         host = talkative()
         async with host:
             streams = stream.Streams(host)
             session_id = await host.submit(None, "go")
-
-            async def watch() -> int:
-                count = 0
-                source = streams.session(session_id, 0)
-                async for data in source:
-                    for _, _, body in sent(data.decode()):
-                        count += len(body.get("events", ())) if body["seq"] is not None else 0
-                        if any(e["type"] == "REPLY_END" for e in body.get("events", ())):
-                            await source.aclose()
-                            return count
-                return count
-
-            counts = await asyncio.gather(*(watch() for _ in range(500)))
-            assert len(set(counts)) == 1
-            assert len(streams._channels) == 0
+            sources = [streams.session(session_id, 0) for _ in range(500)]
+            told = await asyncio.gather(*(watch(source) for source in sources))
+            await asyncio.gather(*(source.aclose() for source in sources))
+            assert len(told[0]) > len(WORDS)
+            assert all(one == told[0] for one in told)
+            finished = [seq for seq in made if seq is not None]
+            assert len(finished) < 2 * len(told[0])  # once each; again where a reader and one that joins met
+            assert streams._channels == {}
             await streams.close()
 
     asyncio.run(world())
 
 
-def test_the_client_has_the_verbs_and_the_errors_of_the_host() -> None:
+def test_a_past_that_is_too_long_to_be_kept_is_read_by_each_watcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def told(streams: stream.Streams, session_id: str, after: int) -> list[tuple[str, str | None]]:
+        messages = list[tuple[str, str | None]]()
+        async with contextlib.aclosing(streams.session(session_id, after)) as source:
+            async for data in source:
+                messages += [(kind, id) for kind, id, _ in sent(data.decode())]
+                if messages[-1][0] == "caught_up":
+                    break
+        return messages
+
     async def world() -> None:
-        async with served(MemoryStore()) as s, Client("http://testserver", TOKENS["ann"], http=s.http) as client:
-            session_id = await client.submit(None, "pay")
-            await s.host.settled()
-            (request,) = await client.pending(session_id=session_id)
-            assert (await client.request(request.id)).digest == request.digest
-            await client.answer(yes(request))
-            await s.host.settled()
-            assert s.bank.paid == ["ann:1"]
-            with pytest.raises(NotWaiting) as caught:
-                await client.answer(Answer(request_id=request.id, digest=request.digest, decision="dismiss"))
-            assert (caught.value.how, caught.value.by) == ("approved", "ann")
-            with pytest.raises(UnknownCall):
-                await client.session("nix")
-            (decided,) = await client.history(session_id=session_id)
-            assert decided.how == "approved"
-            state = await client.session(session_id)
-            assert state.context[-1].get_text_content() == "done"
-
-    asyncio.run(world())
-
-
-def test_the_client_comes_back_after_a_restart_and_misses_nothing() -> None:
-    async def world() -> None:
-        store, bank = MemoryStore(), Bank()
-        agents = {"ops": says([call("c1", to="ann")], "done", tools=[bank.tool()])}
-        async with listening(create_app(Host(store, agents), people())) as url:
-            client = Client(url, TOKENS["ann"])
-            session_id = await client.submit(None, "pay")
-            kinds: list[str] = []
-            parked, ended = asyncio.Event(), asyncio.Event()
-
-            async def look() -> None:
-                async for seen in client.watch(session_id):
-                    if seen.seq is None:
-                        continue
-                    kinds.extend(e.type.value for e in seen.events)
-                    if "REQUIRE_USER_CONFIRM" in kinds:
-                        parked.set()
-                    if "REPLY_END" in kinds:
-                        ended.set()
-
-            watching = asyncio.create_task(look())
-            await parked.wait()
-        port = int(url.rsplit(":", 1)[1])
-        async with listening(create_app(Host(store, agents), people()), port):
-            (request,) = await client.pending()
-            await client.answer(yes(request))
-            await ended.wait()
-            watching.cancel()
-            await asyncio.wait([watching])
-            await client.close()
-        assert kinds.count("REQUIRE_USER_CONFIRM") == kinds.count("REPLY_START") == kinds.count("REPLY_END") == 1
+        host = talkative()
+        async with host:
+            session_id = await host.submit(None, "go")
+            await host.settled()
+            streams = stream.Streams(host)
+            expected = await told(streams, session_id, 0)
+            last = int(expected[-1][1] or 0)
+            for most in (0, 1_000, 20_000):
+                monkeypatch.setattr(stream, "_PAST", most)
+                stays = streams.session(session_id, last)
+                await anext(stays)
+                assert await told(streams, session_id, 0) == expected
+                assert await told(streams, session_id, last - 5) == [m for m in expected if int(m[1] or 0) > last - 5]
+                assert await told(streams, session_id, 0) == expected
+                await stays.aclose()
+            await streams.close()
 
     asyncio.run(world())
 
@@ -244,6 +229,149 @@ def test_the_stream_of_everything_tells_what_changed_and_what_waits_there() -> N
             while not row["waiting"]:
                 row = json.loads((await anext(source)).decode().split("data: ")[1])
             assert (row["session_id"], row["state"]) == (session_id, "parked")
+            await source.aclose()
+            await streams.close()
+
+    asyncio.run(world())
+
+
+def test_a_head_of_a_stream_ends() -> None:
+    async def world() -> None:
+        async with served(MemoryStore(), "hi") as s:
+            begun = (await s.post("/sessions", {"message": "go"})).json()["session_id"]
+            for path in (f"/sessions/{begun}/events", "/events"):
+                head = await s.http.head(path, headers=BEARER)
+                assert (head.status_code, head.headers["cache-control"]) == (200, "no-store")
+
+    asyncio.run(world())
+
+
+def test_an_id_that_the_log_has_not_reached_hides_nothing_of_what_comes() -> None:
+    async def world() -> None:
+        host = Host(MemoryStore(), {"ops": says("hi")})
+        async with host:
+            streams = stream.Streams(host)
+            session_id = await host.submit(None, "go")
+            await host.settled()
+            source = streams.session(session_id, 10_000)
+            assert b"caught_up" in await anext(source)
+            await host.submit(session_id, "again")
+            kinds = list[str]()
+            while "REPLY_END" not in kinds:
+                for _, _, data in sent((await anext(source)).decode()):
+                    kinds += [e["type"] for e in data.get("events", ())]
+            await source.aclose()
+            await streams.close()
+
+    asyncio.run(world())
+
+
+class Late(Host):
+    """A host whose live stream is late: it tells of a delta long after its block is in the log."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.go = asyncio.Event()
+
+    async def watch(self, session_id: str, *, after: int = 0) -> AsyncGenerator[Seen, None]:
+        await self.go.wait()
+        yield Seen(session_id, None, (TextBlockDeltaEvent(reply_id="r", block_id="t", delta="late"),))
+        async with contextlib.aclosing(super().watch(session_id, after=after)) as watching:
+            async for seen in watching:
+                yield seen
+
+
+def test_a_delta_from_before_what_a_watcher_read_in_the_log_is_not_shown_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def world() -> None:
+        monkeypatch.setattr(stream, "_PAST", 0)  # each watcher reads for itself, and is ahead of the live stream
+        host = Late(MemoryStore(), {"ops": says("hi")})
+        async with host:
+            streams = stream.Streams(host)
+            session_id = await host.submit(None, "go")
+            await host.settled()
+            early = streams.session(session_id, 0)  # the channel begins here
+            while b"caught_up" not in await anext(early):
+                pass
+            await host.submit(session_id, "more")
+            await host.settled()
+            source = streams.session(session_id, 0)
+            while b"caught_up" not in await anext(source):
+                pass
+            host.go.set()
+            await host.submit(session_id, "and more")
+            told = b""
+            while b"REPLY_END" not in told:
+                told += await anext(source)
+            assert b"late" not in told
+            await source.aclose()
+            await early.aclose()
+            await streams.close()
+
+    asyncio.run(world())
+
+
+class Unreadable:
+    """Changes that cannot be read."""
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self
+
+    async def __anext__(self) -> str:
+        raise StoreError("the store cannot be reached")
+
+
+class Unsure(MemoryStore):
+    """A store whose changes cannot be read the first time."""
+
+    asked = False
+
+    def changes(self) -> AsyncIterator[str]:
+        if self.asked:
+            return super().changes()
+        self.asked = True
+        return Unreadable()
+
+
+def test_the_stream_of_everything_ends_where_changes_cannot_be_read_and_the_next_one_tells_them() -> None:
+    async def world() -> None:
+        host = Host(Unsure(), {"ops": says("hi")})
+        async with host:
+            streams = stream.Streams(host)
+            source = streams.everything()
+            assert b"caught_up" in await anext(source)
+            with pytest.raises(StoreError, match="cannot be reached"):
+                await anext(source)
+            source = streams.everything()
+            assert b"caught_up" in await anext(source)
+            session_id = await host.submit(None, "go")
+            assert session_id.encode() in await anext(source)
+            await source.aclose()
+            await streams.close()
+
+    asyncio.run(world())
+
+
+def test_what_changes_before_a_reader_of_everything_looks_again_is_told_once_a_session() -> None:
+    async def world() -> None:
+        host = Host(MemoryStore(), {"ops": says("hi")})
+        async with host:
+            streams = stream.Streams(host)
+            source = streams.everything()
+            assert b"caught_up" in await anext(source)
+            following = asyncio.ensure_future(anext(source))
+            first = await host.submit(None, "go")
+            await following
+            for _ in range(20):
+                await host.submit(first, "again")
+                await host.settled()
+            last = await host.submit(None, "go")
+            await host.settled()
+            told = list[str]()
+            while last not in told:
+                told.append(json.loads((await anext(source)).decode().split("data: ")[1])["session_id"])
+            assert told.count(first) <= 2
             await source.aclose()
             await streams.close()
 

@@ -57,7 +57,7 @@ async def _serve(options: argparse.Namespace) -> int:
     sock = _socket(options.host, options.port)
     port = sock.getsockname()[1]
     host, store = _host(options)
-    names = {*LOCAL, options.host, *(options.allow_host or ())}
+    names = {*LOCAL, f"[{options.host}]" if ":" in options.host else options.host, *(options.allow_host or ())}
     app = create_app(host, access, hosts=names, origins=options.allow_origin or ())
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10, lifespan="on", server_header=False)
 
@@ -70,7 +70,7 @@ async def _serve(options: argparse.Namespace) -> int:
 
     server = Server(config)
     shown = "127.0.0.1" if options.host in ("0.0.0.0", "::") else options.host  # noqa: S104 - compared, not bound
-    url = f"http://{shown}:{port}/"
+    url = f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
     print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
     print("Ctrl-C ends it; what waits stays in the store.", flush=True)
     try:
@@ -102,7 +102,10 @@ def _kept_token() -> str:
     """The token of this person's own server: the same after a restart, so that an open page stays signed in."""
     path = state_home() / "token"
     try:
-        return path.read_text("utf-8").strip()
+        kept = path.read_text("utf-8").strip()
+        if not kept:
+            raise ValueError(f"{path} holds no token: delete it, and a new one is made")
+        return kept
     except FileNotFoundError:
         token = secrets.token_urlsafe(32)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

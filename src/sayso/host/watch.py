@@ -80,6 +80,7 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
                 if length > after:
                     events = (*events_of(before, fact, session, live=False), *_asked(before, session))
                     if events:
+                        _forget(deltas, events)
                         yield Seen(session_id, length, events, entry.at)
             if length > shown:
                 shown = length
@@ -91,6 +92,22 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
                     yield Seen(session_id, None, events)
             news.clear()
             await _first(store.wait(session_id, after=length), news.wait())
+
+
+def _forget(deltas: deque[AgentEvent], finished: tuple[AgentEvent, ...]) -> None:
+    """Drop the deltas of what is finished now: shown after it they would be taken for more of it."""
+    over = {_block(event) for event in finished} - {None}
+    kept = [event for event in deltas if _block(event) not in over]
+    deltas.clear()
+    deltas.extend(kept)
+
+
+def _block(event: AgentEvent) -> tuple[bool, str] | None:
+    """What a delta is a piece of: a block of words, a call, or a call's result."""
+    if not event.type.value.startswith(_DELTAS):
+        return None
+    key = getattr(event, "block_id", None) or getattr(event, "tool_call_id", None)
+    return None if key is None else (event.type.value.startswith("TOOL_RESULT"), key)
 
 
 def _asked(before: Session, after: Session) -> list[AgentEvent]:

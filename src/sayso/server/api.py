@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,17 +11,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sayso.errors import InvalidAnswer, NotWaiting
+from sayso.errors import InvalidAnswer, NotWaiting, StaleAnswer
 from sayso.event import (
     AgentEvent,
+    ConfirmResult,
     ExternalExecutionResultEvent,
     UserConfirmResultEvent,
     UserInterruptEvent,
 )
 from sayso.host import Host
+from sayso.host.reply_to import as_event
 from sayso.message import ToolResultBlock, ToolResultState
 from sayso.problem import Problem
 from sayso.request import Answer
+from sayso.request import Request as Asked
 from sayso.server import body as shape
 from sayso.server.access import COOKIE, Access, Person, Role
 from sayso.server.stream import Streams
@@ -46,9 +50,9 @@ def person_of(request: Request, role: Role = "viewer") -> Person:
 async def read_json(request: Request) -> Any:
     """The body as JSON. Raises Problem where it is none."""
     try:
-        return json.loads(await request.body())
-    except (ValueError, RecursionError) as exc:
-        raise Problem(400, "NotJson", "the body is no JSON that can be read") from exc
+        return shape.parsed(await request.body())
+    except ValueError as exc:
+        raise Problem(400, "NotJson", "the body is no JSON that can be read and kept") from exc
 
 
 async def read_body(request: Request, kind: type[_Body]) -> _Body:
@@ -207,12 +211,12 @@ class Api:
         after = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
         if not after.isascii() or not after.isdecimal() or len(after) > 12:
             raise Problem(422, "InvalidQuery", "after must be the id of an event of this stream")
-        return _stream(self.streams.session(await self._known(request), int(after)))
+        return _stream(request, self.streams.session(await self._known(request), int(after)))
 
     async def watch_all(self, request: Request) -> Response:
         """What changes in all sessions, as server-sent events."""
         person_of(request)
-        return _stream(self.streams.everything())
+        return _stream(request, self.streams.everything())
 
     # -- requests --------------------------------------------------------------------------------------
 
@@ -239,7 +243,12 @@ class Api:
         return JSONResponse({"ok": True, "by": person.name})
 
     async def give(self, request_id: str, given: shape.AnswerBody, person: Person, via: str) -> None:
-        """Give an answer to the host, whoever brought it."""
+        """Give an answer to the host, whoever brought it. Raises what the host does."""
+        if given.edited_input is not None:
+            try:
+                shape.parsed(given.edited_input)
+            except ValueError as exc:
+                raise InvalidAnswer("the edited input is no JSON that can be read and kept") from exc
         answer = Answer(request_id=request_id, **given.model_dump())
         await asyncio.shield(self.host.answer(answer, by=person.name, via=via))
 
@@ -265,39 +274,39 @@ class Api:
             raise Problem(422, "InvalidBody", _what(exc)) from None
         match event:
             case UserInterruptEvent():
+                if (await self.host.session(session_id)).reply_id != event.reply_id:
+                    raise StaleAnswer("that reply is not under way; what is, was not stopped")
                 await self.host.interrupt(session_id, by=person.name, via=VIA)
-            case UserConfirmResultEvent():
-                for result in event.confirm_results:
-                    request_id, answer = await self._confirmed(session_id, event.reply_id, result)
-                    await self.give(request_id, answer, person, VIA)
-            case ExternalExecutionResultEvent():
-                for block in event.execution_results:
-                    waiting = await self._of_call(session_id, event.reply_id, block.id)
-                    await self.give(waiting.id, _result(waiting, block), person, VIA)
+            case (
+                UserConfirmResultEvent(confirm_results=[_, *_])
+                | ExternalExecutionResultEvent(execution_results=[_, *_])
+            ):
+                await self._give_all(session_id, event, person)
             case _:
                 raise Problem(422, "InvalidBody", "this event answers nothing: send a result event or an interrupt")
         return _json(shape.Ref(session_id=session_id), 202)
 
-    async def _confirmed(self, session_id: str, reply_id: str, result: Any) -> tuple[str, shape.AnswerBody]:
-        waiting = await self._of_call(session_id, reply_id, result.tool_call.id)
-        ids = []
-        for rule in result.rules or ():
-            found = next((o.id for o in waiting.suggested_rules if _same_rule(o.rule, rule)), None)
-            if found is None:
-                raise InvalidAnswer("a client accepts rules that were offered; it cannot bring its own")
-            ids.append(found)
-        edited = result.tool_call.input if result.tool_call.input != waiting.input else None
-        if edited is not None and not result.tool_call.metadata.get("digest"):
-            raise InvalidAnswer("other arguments than those asked about: name what you saw by metadata.digest")
-        return waiting.id, shape.AnswerBody(
-            digest=str(result.tool_call.metadata.get("digest") or waiting.digest),
-            decision="approve" if result.confirmed else "reject",
-            edited_input=edited if result.confirmed else None,
-            rule_ids=ids,
-            reason=result.reason,
-        )
+    async def _give_all(
+        self, session_id: str, event: UserConfirmResultEvent | ExternalExecutionResultEvent, person: Person
+    ) -> None:
+        """Each result as an answer; all of them are looked at before the first is given."""
+        found: list[tuple[Asked, shape.AnswerBody]] = []
+        if isinstance(event, UserConfirmResultEvent):
+            for result in event.confirm_results:
+                waiting = await self._of_call(session_id, event.reply_id, result.tool_call.id)
+                found.append((waiting, _confirmation(waiting, result)))
+        else:
+            for block in event.execution_results:
+                waiting = await self._of_call(session_id, event.reply_id, block.id)
+                found.append((waiting, _result(waiting, block)))
+        if len({waiting.id for waiting, _ in found}) < len(found):
+            raise InvalidAnswer("one call has two results; nothing was taken")
+        for waiting, body in found:
+            as_event(waiting, Answer(request_id=waiting.id, **body.model_dump()))
+        for waiting, body in found:
+            await self.give(waiting.id, body, person, VIA)
 
-    async def _of_call(self, session_id: str, reply_id: str, call_id: str) -> Any:
+    async def _of_call(self, session_id: str, reply_id: str, call_id: str) -> Asked:
         for waiting in await self.host.pending(session_id=session_id, limit=1000):
             if waiting.call_id == call_id and waiting.reply_id == reply_id:
                 return waiting
@@ -310,11 +319,41 @@ class Api:
         return JSONResponse(document())
 
 
-def _result(waiting: Any, block: ToolResultBlock) -> shape.AnswerBody:
+def _body(**fields: Any) -> shape.AnswerBody:
+    try:
+        return shape.AnswerBody(**fields)
+    except ValidationError as exc:
+        raise Problem(422, "InvalidBody", _what(exc)) from None
+
+
+def _confirmation(waiting: Asked, result: ConfirmResult) -> shape.AnswerBody:
+    """A confirmation as an answer. Raises InvalidAnswer for a yes that does not say what it saw."""
+    block, digest = result.tool_call, result.tool_call.metadata.get("digest")
+    if block.name != waiting.tool:
+        raise InvalidAnswer(f"call {block.id!r} is one of {waiting.tool!r}, not of {block.name!r}")
+    if not result.confirmed:
+        return _body(digest=str(digest or waiting.digest), decision="reject", reason=result.reason)
+    if not isinstance(digest, str) or not digest:
+        raise InvalidAnswer("a yes names what it saw: send the call back with the metadata.digest that it came with")
+    ids = []
+    for rule in result.rules or ():
+        found = next((o.id for o in waiting.suggested_rules if _same_rule(o.rule, rule)), None)
+        if found is None:
+            raise InvalidAnswer("a client accepts rules that were offered; it cannot bring its own")
+        ids.append(found)
+    edited = block.input if block.input != waiting.input else None
+    return _body(digest=digest, decision="approve", edited_input=edited, rule_ids=ids, reason=result.reason)
+
+
+def _result(waiting: Asked, block: ToolResultBlock) -> shape.AnswerBody:
     """A result from outside as an answer; the answers of a question are in its metadata."""
+    if block.state is ToolResultState.DENIED:
+        return _body(digest=waiting.digest, decision="reject", reason=block.text() or None)
+    if block.state not in (ToolResultState.SUCCESS, ToolResultState.ERROR):
+        raise InvalidAnswer(f"a result in state {block.state.value!r} is none: send success, error or denied")
     if waiting.kind == "ask" and block.state is not ToolResultState.ERROR:
-        return shape.AnswerBody(digest=waiting.digest, decision="answer", answers=block.metadata.get("answers"))
-    return shape.AnswerBody(
+        return _body(digest=waiting.digest, decision="answer", answers=block.metadata.get("answers"))
+    return _body(
         digest=waiting.digest,
         decision="answer",
         output=block.text(),
@@ -335,6 +374,8 @@ def _json(value: BaseModel, status: int = 200) -> Response:
     return Response(value.model_dump_json(), status, media_type="application/json")
 
 
-def _stream(source: Any) -> Response:
+def _stream(request: Request, source: AsyncGenerator[bytes, None]) -> Response:
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    if request.method == "HEAD":  # a stream has no end that one could wait for
+        return Response(media_type="text/event-stream", headers=headers)
     return StreamingResponse(source, media_type="text/event-stream", headers=headers)

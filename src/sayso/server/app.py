@@ -50,7 +50,13 @@ def create_app(
     app = Starlette(
         routes=[*api.routes(), *page_routes(api), *agui_routes(api), *more],
         middleware=[Middleware(Guard, access=access, hosts=hosts, origins=origins)],
-        exception_handlers={Problem: _said, SaysoError: _said, 404: _not_found, 405: _not_allowed},
+        exception_handlers={
+            Problem: _said,
+            SaysoError: _said,
+            404: _not_found,
+            405: _not_allowed,
+            Exception: _broken,
+        },
         lifespan=lifespan,
     )
     app.state.streams, app.state.api = streams, api
@@ -67,6 +73,10 @@ async def _said(request: Request, exc: Exception) -> JSONResponse:
 
 async def _not_found(request: Request, exc: Exception) -> JSONResponse:
     return problem_response(Problem(404, "NotFound", "there is nothing there; /openapi.json lists what there is"))
+
+
+async def _broken(request: Request, exc: Exception) -> JSONResponse:
+    return problem_response(Problem(500, "Broken", "something failed in the server; its own output says what"))
 
 
 async def _not_allowed(request: Request, exc: Exception) -> JSONResponse:

@@ -1,14 +1,53 @@
 """What clients send, and what they get: the shapes of the HTTP API. The OpenAPI document is made from these."""
 
+import json
+from collections.abc import Collection
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sayso.request import Decided, Request
 
-__all__ = ["AnswerBody", "Begin", "History", "LogPage", "Message", "ModeBody", "Page", "Ref", "SessionInfo", "Sessions"]
+__all__ = [
+    "AnswerBody",
+    "Begin",
+    "History",
+    "LogPage",
+    "Message",
+    "ModeBody",
+    "Page",
+    "Ref",
+    "SessionInfo",
+    "Sessions",
+    "parsed",
+]
 
 _LONGEST = 200_000  # characters of a message
+_DEEPEST = 64  # levels of lists and objects; an answer has about five
+
+
+def parsed(text: bytes | str) -> Any:
+    """JSON text as a value. Raises ValueError where it is none, or is none that can be kept and sent on:
+
+    deeper than 64 levels, a number that JSON has not (NaN), half of a surrogate pair.
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+    if level:
+        raise ValueError("it is nested too deeply")
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    return value
+
+
+def _inside(value: Any) -> Collection[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 class _Body(BaseModel):

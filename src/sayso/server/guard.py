@@ -96,8 +96,9 @@ class Guard:
 
 
 def problem_response(exc: Problem) -> JSONResponse:
-    """A problem as the answer."""
-    return JSONResponse(exc.body(), exc.status, media_type="application/problem+json")
+    """A problem as the answer. It carries the headers itself: what fails unforeseen is answered outside the guard."""
+    headers = {**_HEADERS, "cache-control": "no-store"}
+    return JSONResponse(exc.body(), exc.status, headers, media_type="application/problem+json")
 
 
 def origin_of(origin: str) -> str:

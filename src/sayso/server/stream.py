@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -26,6 +26,9 @@ PING = 15.0
 
 # Messages that a watcher may be behind before it reads the log itself. They are shared: a watcher costs references.
 _BEHIND = 256
+# Bytes of a watched session's past that are kept encoded, so that many who join read and encode it once. Beyond, each
+# watcher reads the log for itself.
+_PAST = 8 << 20
 _PING = b": ping\n\n"
 
 _events: TypeAdapter[list[AgentEvent]] = TypeAdapter(list[AgentEvent])
@@ -72,43 +75,92 @@ def _same_block(last: AgentEvent, event: AgentEvent) -> bool:
 
 
 class _Watcher:
-    """One connection. after: what it has been given; behind: it was too slow and must read the log."""
+    """One connection. queue: live or not, the entries told by then, the message. behind: it must read the log."""
 
     def __init__(self) -> None:
-        self.queue: deque[tuple[int | None, bytes]] = deque()
+        self.queue: deque[tuple[bool, int, bytes]] = deque()
         self.news = asyncio.Event()
         self.behind = False
 
-    def offer(self, seq: int | None, data: bytes) -> None:
+    def offer(self, live: bool, seq: int, data: bytes) -> None:
         if len(self.queue) >= _BEHIND:
             self.queue.clear()
             self.behind = True
         if not self.behind:
-            self.queue.append((seq, data))
+            self.queue.append((live, seq, data))
         self.news.set()
 
 
 class _Channel:
-    """One watched session: its task, and who watches."""
+    """One watched session: its task, who watches, and its past as messages.
 
-    def __init__(self, host: Host, session_id: str) -> None:
+    told: entries of the log that the watchers have been offered. base: `past` holds what came after that many.
+    """
+
+    def __init__(self, host: Host, session_id: str, length: int) -> None:
         self._host = host
         self._session_id = session_id
+        self._filling = asyncio.Lock()
+        self._size = 0
+        self.told = self.base = length
+        self.past: deque[tuple[int, bytes]] = deque()
         self.watchers: set[_Watcher] = set()
         self.task: asyncio.Task[None] | None = None
         self.problem: BaseException | None = None
 
-    async def run(self, after: int) -> None:
+    async def run(self) -> None:
         try:
-            async with contextlib.aclosing(self._host.watch(self._session_id, after=after)) as watching:
+            async with contextlib.aclosing(self._host.watch(self._session_id, after=self.told)) as watching:
                 async for seen in watching:
                     data = encoded(seen)
+                    if seen.seq is not None:
+                        self.told = seen.seq
+                        if seen.events:
+                            self._keep(seen.seq, data)
                     for watcher in self.watchers:
-                        watcher.offer(seen.seq, data)
+                        watcher.offer(seen.seq is None, self.told, data)
         except Exception as exc:  # told to every watcher: a stream that ends without a word looks like one that waits
             self.problem = exc
             for watcher in self.watchers:
                 watcher.news.set()
+
+    def _keep(self, seq: int, data: bytes) -> None:
+        self.past.append((seq, data))
+        self._size += len(data)
+        while self._size > _PAST:
+            self.base, dropped = self.past.popleft()
+            self._size -= len(dropped)
+
+    async def reaches(self, after: int) -> bool:
+        """Whether `past` holds what came after that many entries; if need be it is read, unless it is too much."""
+        async with self._filling:
+            if after < self.base and self._size < _PAST:
+                await self._fill(after)
+        return after >= self.base
+
+    async def _fill(self, after: int) -> None:
+        """Read the log from `after` on to where `past` begins."""
+        earlier, size, base = list[tuple[int, bytes]](), self._size, self.base
+        async with contextlib.aclosing(replayed(self._host.store, self._session_id, after)) as replaying:
+            async for seen in replaying:
+                if seen.seq is None or seen.seq > base or not seen.events:
+                    break
+                earlier.append((seen.seq, encoded(seen)))
+                size += len(earlier[-1][1])
+                if size > _PAST:
+                    return
+        if base == self.base:
+            self.past.extendleft(reversed(earlier))
+            self.base, self._size = after, self._size + sum(len(data) for _, data in earlier)
+
+
+async def replayed(store: Store, session_id: str, after: int) -> AsyncGenerator[Seen, None]:
+    """What the log has from entry `after` on; the last one says that this was all."""
+    async with contextlib.aclosing(watch_session(store, Live(), session_id, after)) as watching:
+        async for seen in watching:
+            yield seen
+            if not seen.events:
+                return
 
 
 class Streams:
@@ -118,29 +170,29 @@ class Streams:
         self._host = host
         self._store: Store = host.store
         self._channels: dict[str, _Channel] = {}
-        self._changes: set[asyncio.Queue[str]] = set()
-        self._changing: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
     async def session(self, session_id: str, after: int) -> AsyncGenerator[bytes, None]:
         """The messages of one session, from entry `after` on, until the watcher leaves or the server closes."""
+        row = await self._store.session(session_id)
+        length = row.length if row is not None else 0
+        after = min(after, length)  # an id of a log that was put back from a copy must not hide what comes
         watcher = _Watcher()
-        channel = await self._join(session_id, watcher)
+        channel = self._join(session_id, watcher, length)
         try:
             watcher.behind = True
             while not self._closing.is_set():
                 if watcher.behind:
                     watcher.behind = False
                     watcher.queue.clear()
-                    async for seq, data in self._replayed(session_id, after):
-                        after = seq
+                    async for seq, data in self._past(channel, session_id, after):
+                        after = max(seq, after)
                         yield data
                 while watcher.queue and not watcher.behind:
-                    seq_or_none, data = watcher.queue.popleft()
-                    if seq_or_none is None:
-                        yield data
-                    elif seq_or_none > after:
-                        after = seq_or_none
+                    live, seq, data = watcher.queue.popleft()
+                    # Deltas from before what this watcher has read in the log are of blocks that it has whole.
+                    if seq > after or (live and seq == after):
+                        after = seq
                         yield data
                 if channel.problem is not None:
                     raise channel.problem
@@ -149,20 +201,23 @@ class Streams:
         finally:
             self._leave(session_id, channel, watcher)
 
-    async def _replayed(self, session_id: str, after: int) -> AsyncGenerator[tuple[int, bytes], None]:
-        async with contextlib.aclosing(watch_session(self._store, Live(), session_id, after)) as watching:
-            async for seen in watching:
-                seq = seen.seq if seen.seq is not None else after
-                yield max(seq, after), encoded(seen)
-                if not seen.events:
-                    return
+    async def _past(self, channel: _Channel, session_id: str, after: int) -> AsyncGenerator[tuple[int, bytes], None]:
+        """The messages from entry `after` on, then that this was all."""
+        if await channel.reaches(after):
+            told, past = max(channel.told, after), [message for message in channel.past if message[0] > after]
+            for seq, data in past:
+                yield seq, data
+            yield told, encoded(Seen(session_id, told, ()))
+            return
+        async with contextlib.aclosing(replayed(self._store, session_id, after)) as replaying:
+            async for seen in replaying:
+                yield seen.seq or after, encoded(seen)
 
-    async def _join(self, session_id: str, watcher: _Watcher) -> _Channel:
-        row = await self._store.session(session_id)
+    def _join(self, session_id: str, watcher: _Watcher, length: int) -> _Channel:
         channel = self._channels.get(session_id)
         if channel is None or channel.problem is not None:
-            channel = self._channels[session_id] = _Channel(self._host, session_id)
-            channel.task = asyncio.create_task(channel.run(row.length if row is not None else 0))
+            channel = self._channels[session_id] = _Channel(self._host, session_id, length)
+            channel.task = asyncio.create_task(channel.run())
         channel.watchers.add(watcher)
         return channel
 
@@ -175,17 +230,13 @@ class Streams:
 
     async def _news(self, news: asyncio.Event) -> bool:
         """Whether something came before it was time for a ping."""
-        news_or_end: Sequence[asyncio.Task[Any]] = [
-            asyncio.ensure_future(news.wait()),
-            asyncio.ensure_future(self._closing.wait()),
-        ]
         try:
-            done, _ = await asyncio.wait(news_or_end, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in news_or_end:
-                task.cancel()
+            async with asyncio.timeout(PING):
+                await news.wait()
+        except TimeoutError:
+            return False
         news.clear()
-        return bool(done)
+        return True
 
     # -- all sessions ----------------------------------------------------------------------------------
 
@@ -193,37 +244,28 @@ class Streams:
         """What changes in all sessions: each change as the session's row and what waits in it.
 
         The list itself is read by whoever connects (GET /requests, GET /sessions): a stream that was away for a while
-        could not tell what it missed.
+        could not tell what it missed. A session that changes again before a slow reader was told of it is told once.
+        Raises StoreError where the changes cannot be read: a stream that only pings would look like one that waits.
         """
-        queue: asyncio.Queue[str] = asyncio.Queue()
-        self._changes.add(queue)
-        if self._changing is None:
-            self._changing = asyncio.create_task(self._tell_changes())
+        changes = self._store.changes()  # from here on, so that what changes while the client reads its lists is told
         yield message("caught_up", b"{}")
+        ends = asyncio.ensure_future(self._closing.wait())
+        change = asyncio.ensure_future(anext(changes, None))
         try:
-            while not self._closing.is_set():
-                ids = await self._changed(queue)
-                for session_id in ids:
+            while not ends.done():
+                waits: tuple[asyncio.Future[Any], ...] = (change, ends)
+                done, _ = await asyncio.wait(waits, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
+                if not done:
+                    yield _PING
+                elif change.done():
+                    if (session_id := change.result()) is None:  # the store is closed
+                        return
+                    change = asyncio.ensure_future(anext(changes, None))
                     if (data := await self._row(session_id)) is not None:
                         yield message("session", data)
-                if not ids:
-                    yield _PING
         finally:
-            self._changes.discard(queue)
-
-    async def _changed(self, queue: "asyncio.Queue[str]") -> list[str]:
-        """The sessions that changed since the last look, each once; none after a while of silence."""
-        first = asyncio.ensure_future(queue.get())
-        closing = asyncio.ensure_future(self._closing.wait())
-        try:
-            await asyncio.wait([first, closing], timeout=PING, return_when=asyncio.FIRST_COMPLETED)
-            found = {first.result(): None} if first.done() else {}
-        finally:
-            first.cancel()
-            closing.cancel()
-        while not queue.empty():
-            found[queue.get_nowait()] = None
-        return list(found)
+            change.cancel()
+            ends.cancel()
 
     async def _row(self, session_id: str) -> bytes | None:
         row = await self._store.session(session_id)
@@ -232,18 +274,15 @@ class Streams:
         waiting = [r.request_id for r in await self._store.waiting(session_id=session_id, limit=100)]
         return json.dumps({**asdict(row), "waiting": waiting}).encode()
 
-    async def _tell_changes(self) -> None:
-        async for session_id in self._store.changes():
-            for queue in self._changes:
-                queue.put_nowait(session_id)
-
     # -- the end ---------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """End every stream, so that a server that stops need not wait for its watchers."""
         self._closing.set()
+        for channel in self._channels.values():
+            for watcher in channel.watchers:
+                watcher.news.set()
         tasks = [c.task for c in self._channels.values() if c.task is not None]
-        tasks += [self._changing] if self._changing is not None else []
         for task in tasks:
             task.cancel()
         if tasks:
