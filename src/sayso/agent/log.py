@@ -7,12 +7,13 @@ no tool.
 
 import asyncio
 import contextlib
+from typing import NamedTuple
 
 from sayso.agent.folds import folds_of
 from sayso.agent.index import index_of, outcome_of
 from sayso.errors import Conflict, Refused, StoreError
 from sayso.ids import now
-from sayso.reply.codec import decode, decode_session, encode, encode_session
+from sayso.reply.codec import decode, decode_session, encode_session, written
 from sayso.reply.fact import Fact, OutsideReturned, SessionOpened, ToolReturned
 from sayso.reply.machine import replay, step
 from sayso.reply.state import Session
@@ -29,6 +30,14 @@ _SNAPSHOT_GROWTH, _SNAPSHOT_LEAST = 2.0, 256
 _SNAPSHOT_VERSION = 1
 
 
+class _Fresh(NamedTuple):
+    """A fact that is accepted and not written yet, its bytes, and how the request ended that it answers."""
+
+    fact: Fact
+    data: bytes
+    outcome: Outcome | None
+
+
 class SessionLog:
     """The log of session `session_id` in `store`.
 
@@ -43,7 +52,7 @@ class SessionLog:
         self.fold = folds_of(store).of(session_id)
         self.runner_id: str | None = None  # who drives the session here, once that is known
         self._opening = opening
-        self._fresh: list[tuple[Fact, Outcome | None]] = []  # and how the request ended that the fact answers
+        self._fresh: list[_Fresh] = []
         self._writing = asyncio.Lock()
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
@@ -76,12 +85,16 @@ class SessionLog:
             self.fold.session = decode_session(cached.body)
             self.fold.length = self.fold.snapshot_at = cached.length
 
-    def accept(self, fact: Fact) -> tuple[Session, Session]:
-        """Take one fact into the fold, or raise a `Refused` and change nothing. Returns the fold before and after."""
+    def accept(self, fact: Fact) -> tuple[Session, Fact, Session]:
+        """Take one fact into the fold, or raise a `Refused` and change nothing.
+
+        Returns the fold before, the fact as it will be written, and the fold after.
+        """
         before = self.session
+        fact, data = written(fact)
         self.session = step(before, fact)
-        self._fresh.append((fact, outcome_of(before, fact, self.session)))
-        return before, self.session
+        self._fresh.append(_Fresh(fact, data, outcome_of(before, fact, self.session)))
+        return before, fact, self.session
 
     def accept_all(self, facts: list[Fact]) -> None:
         """Take all of them or, if one is refused, none."""
@@ -114,12 +127,12 @@ class SessionLog:
             except Conflict:
                 await self._rebase(fresh)
 
-    async def _append(self, fresh: tuple[tuple[Fact, Outcome | None], ...], durable: bool) -> None:
-        outcomes = tuple(outcome for _, outcome in fresh if outcome is not None)
+    async def _append(self, fresh: tuple[_Fresh, ...], durable: bool) -> None:
+        outcomes = tuple(each.outcome for each in fresh if each.outcome is not None)
         try:
             await self.store.append(
                 self.session_id,
-                [encode(fact) for fact, _ in fresh],
+                [each.data for each in fresh],
                 at=self.length,
                 time=now(),
                 index=index_of(self.session, self.runner_id, outcomes),
@@ -137,8 +150,8 @@ class SessionLog:
             await self.store.save_snapshot(self.session_id, Snapshot(self.length, _SNAPSHOT_VERSION, body))
             self.fold.snapshot_at = self.length
 
-    async def _rebase(self, fresh: tuple[tuple[Fact, Outcome | None], ...]) -> None:
-        brought = [fact for fact, _ in fresh if isinstance(fact, ToolReturned | OutsideReturned)]
+    async def _rebase(self, fresh: tuple[_Fresh, ...]) -> None:
+        brought = [each.fact for each in fresh if isinstance(each.fact, ToolReturned | OutsideReturned)]
         await self.refresh()
         kept = 0
         for fact in brought:
@@ -154,13 +167,13 @@ class SessionLog:
 
     async def _reconcile(self) -> None:
         """After a cancelled write: what of it the store has. A store settles a write before it lets go of it."""
-        written = 0
+        found = 0
         for entry in await self.store.read(self.session_id, after=self.length):
-            if written == len(self._fresh) or encode(self._fresh[written][0]) != entry.fact:
+            if found == len(self._fresh) or self._fresh[found].data != entry.fact:
                 break
-            written += 1
-        self.length += written
-        del self._fresh[:written]
+            found += 1
+        self.length += found
+        del self._fresh[:found]
         self._unsure = False
 
     # -- writing soon ------------------------------------------------------------------------------

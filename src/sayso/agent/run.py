@@ -221,7 +221,7 @@ class Run:
 
     def take(self, fact: Fact) -> None:
         """Accept one fact, and show it."""
-        before, after = self.log.accept(fact)
+        before, fact, after = self.log.accept(fact)
         if self.emit is not None:
             ends = after.reply is not None and after.reply.ended is not None
             for event in events_of(before, fact, after):

@@ -10,7 +10,7 @@ from sayso.errors import BrokenLog, NewerLog
 from sayso.reply.fact import Fact
 from sayso.reply.state import Session
 
-__all__ = ["UPGRADES", "decode", "decode_session", "encode", "encode_session"]
+__all__ = ["UPGRADES", "decode", "decode_session", "encode", "encode_session", "written"]
 
 # From (fact name, version) to a function from that fact's JSON object to the next version's. Empty while every
 # fact is in its first version; an entry is never removed, since logs live longer than releases.
@@ -36,8 +36,29 @@ def _versions() -> dict[str, int]:
 
 
 def encode(fact: Fact) -> bytes:
-    """One fact as a JSON object."""
+    """One fact as a JSON object. Raises UnicodeEncodeError for what `written` would make whole."""
     return _encoder.encode(fact)
+
+
+def written(fact: Fact) -> tuple[Fact, bytes]:
+    """The fact as it can be written, and its bytes.
+
+    A cut escape in a model's or a tool's JSON is half a surrogate pair, which has no bytes in UTF-8: halves are joined
+    where both are there, and else become U+FFFD. What is judged, shown and run is the fact that is given back.
+    """
+    try:
+        return fact, _encoder.encode(fact)
+    except UnicodeEncodeError:
+        fact = msgspec.convert(_whole(msgspec.to_builtins(fact)), type(fact))
+        return fact, _encoder.encode(fact)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole(k): _whole(v) for k, v in value.items()}
+    return [_whole(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def decode(data: bytes) -> Fact:
