@@ -12,29 +12,44 @@ from worlds import answer, asked_by, results_in
 HALF = "\ud83d"
 
 
-def test_half_a_character_in_a_call_a_result_or_words_becomes_a_replacement_and_nothing_breaks() -> None:
+def agent_that_says(written: str, said: list[str]) -> Agent:
+    async def say(text: str) -> str:
+        """Say something.
+
+        Args:
+            text: what.
+        """
+        said.append(text)
+        return f"said {HALF}"
+
+    call = ToolCallBlock(id="c1", name="say", input=written)
+    return Agent("ops", "", ScriptedModel([[TextBlock(text=HALF), call], f"done {HALF}"]), [FunctionTool(say)])
+
+
+def test_half_a_character_in_a_call_a_result_or_words_is_replaced_before_it_is_judged() -> None:
     async def world() -> None:
         said: list[str] = []
+        agent = agent_that_says(f'{{"text": "a{HALF}b"}}', said)
+        event = await asked_by(agent, f"go {HALF}")
+        assert json.loads(event.tool_calls[0].input) == {"text": "a\ufffdb"}
+        message = await agent.reply(answer(event))
+        assert message.finished_reason == "completed"
+        assert said == ["a\ufffdb"]
+        ((_, state, text),) = results_in(agent)
+        assert (state, set(text.removeprefix("said "))) == ("success", {"\ufffd"})
+        agent.state.model_dump_json().encode()
 
-        async def say(text: str) -> str:
-            """Say something.
+    asyncio.run(world())
 
-            Args:
-                text: what.
-            """
-            said.append(text)
-            return f"said {HALF}"
 
-        for written in (f'{{"text": "a{HALF}b"}}', json.dumps({"text": f"a{HALF}b"})):
-            call = ToolCallBlock(id="c1", name="say", input=written)
-            agent = Agent("ops", "", ScriptedModel([[TextBlock(text=HALF), call], f"done {HALF}"]), [FunctionTool(say)])
-            event = await asked_by(agent, f"go {HALF}")
-            message = await agent.reply(answer(event))
-            assert message.finished_reason == "completed"
-            (result,) = results_in(agent)
-            assert result[:2] == ("c1", "success")
-            assert set(result[2].removeprefix("said ")) == {"\ufffd"}
-            agent.state.model_dump_json().encode()
-        assert said[0] == "a\ufffdb"
+def test_an_escape_for_half_a_character_is_no_json_and_the_model_is_told() -> None:
+    async def world() -> None:
+        said: list[str] = []
+        agent = agent_that_says(json.dumps({"text": f"a{HALF}b"}), said)
+        message = await agent.reply("go")
+        assert message.finished_reason == "completed"
+        assert said == []
+        ((_, state, _),) = results_in(agent)
+        assert state == "error"
 
     asyncio.run(world())
