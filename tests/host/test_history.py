@@ -13,7 +13,7 @@ from sayso.permission.rule import PermissionBehavior, PermissionRule
 from sayso.request import Answer
 from sayso.store import SQLiteStore
 from sayso.store.base import Store
-from worlds import Bank, call
+from worlds import Bank, Outside, call
 
 
 def test_the_history_says_what_was_asked_and_who_decided_what(new_store: Callable[[], Store]) -> None:
@@ -28,6 +28,21 @@ def test_the_history_says_what_was_asked_and_who_decided_what(new_store: Callabl
             assert (decided.how, decided.by, decided.via) == ("approved", "ann", "web")
             assert (decided.request.id, decided.request.input) == (request.id, request.input)
             assert await host.history(how="refused") == []
+
+    asyncio.run(world())
+
+
+def test_a_result_that_somebody_declined_to_give_is_a_refusal(new_store: Callable[[], Store]) -> None:
+    async def world() -> None:
+        store = new_store()
+        turns = ([call("c1", tool="deploy", to="prod")], "as you wish")
+        async with Host(store, {"ops": says(*turns, tools=[Outside()])}) as host:
+            _, request = await asked(host)
+            answer = Answer(request_id=request.id, digest=request.digest, decision="reject", reason="not today")
+            await host.answer(answer, by="ann", via="web")
+            await host.settled()
+            (decided,) = await host.history()
+            assert (decided.how, decided.by) == ("refused", "ann")
 
     asyncio.run(world())
 

@@ -320,12 +320,12 @@ class Host:
         Where another process moved the session at that moment the input was not taken: it is given again to the
         session as it is now, which may refuse it.
         """
-        for _ in range(_PATIENCE):
+        for attempt in range(_PATIENCE):
             try:
                 await self._give(session_id, give, name)
                 return
             except Conflict:
-                continue
+                await asyncio.sleep(min(0.001 * 2**attempt, 0.05))  # whoever was faster is writing
         await self._give(session_id, give, name)
 
     async def _give(

@@ -318,7 +318,8 @@ def _returned(reply: Reply, fact: OutsideReturned) -> Reply:
         if c.answered is not None:
             _question(replace(c, asked=None))
         raise NotWaiting(f"call {c.call.id!r} waits for no result from outside: it is {c.at}")
-    who = Answered(by=fact.by, via=fact.via, at=fact.at, how="answered")
+    how = "refused" if fact.result.state == "denied" else "answered"
+    who = Answered(by=fact.by, via=fact.via, at=fact.at, how=how)
     result = replace(fact.result, tool=c.call.tool)
     return _move(reply, c.call.id, "result", fact.at, result=result, answered=who)
 
