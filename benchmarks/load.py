@@ -95,21 +95,19 @@ async def measure(url: str, sessions: int, parked: int) -> None:
         gate = asyncio.Event()
         own = [httpx.AsyncClient(base_url=url, headers=headers, timeout=120, trust_env=False) for _ in range(sessions)]
         running = [asyncio.create_task(one(each, gate, times)) for each in own]
-        while len(times["asked"]) < sessions:
+        while len(times["asked"]) < sessions:  # noqa: ASYNC110 - what is waited for is in another process
             await asyncio.sleep(0.02)
         answered_at = time.perf_counter()
         gate.set()
         await asyncio.gather(*running)
         took = time.perf_counter() - answered_at
-        print(
-            f"{sessions} sessions at once: {sessions / took:.0f} answers a second, each with its tool and the reply's end"
-        )
+        print(f"{sessions} sessions at once: {sessions / took:.0f} answers a second, each to its reply's end")
         told("from a message to its question", times["asked"])
         told("an answer accepted", times["answer"])
         told("from an answer to its result in the stream", times["resume"])
         for _ in range(parked):
             await http.post("/sessions", json={"message": "pay"})
-        while len((await http.get("/requests?limit=1000")).json()["requests"]) < min(parked, 1000):
+        while len((await http.get("/requests?limit=1000")).json()["requests"]) < min(parked, 1000):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
         lists = []
         for _ in range(20):
