@@ -29,7 +29,7 @@ test: $(STAMP) $(NODE)  ## everything CI runs
 bench: $(STAMP)  ## what each operation costs, beside the peers that are installed
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-e2e: $(STAMP)  ## `sayso chat` with a real small model on this machine (downloads it: about 1 GB)
+e2e: $(STAMP)  ## `sayso chat` with a real small model: ARGS='--model SPEC'; says which without
 	$(BIN)/python tests/e2e/run.py $(ARGS)
 
 soak: $(STAMP)  ## processes killed at random moments, for long: nothing lost, nothing done twice

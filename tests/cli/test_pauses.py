@@ -1,10 +1,13 @@
 """A pause at the terminal: what is shown before the choice, and what each choice does."""
 
 import json
+import signal
 
 import pytest
 
-from terminal import Desk
+from model.fake_openai import chunk, serve
+from model.wire import Reply
+from terminal import PATIENCE, Desk
 
 pytestmark = pytest.mark.slow
 
@@ -144,3 +147,76 @@ def test_ctrl_c_stops_the_tool_and_the_reply_but_not_the_program(desk: Desk) -> 
         terminal.until("mode default")
         terminal.line("/quit")
         assert terminal.end() == 0
+
+
+def test_what_was_edited_and_allowed_elsewhere_is_named_as_it_ran(desk: Desk) -> None:
+    with desk.terminal("chat", "-m", desk.script(bash("touch a"), "Done."), "touch it") as terminal:
+        terminal.ready()
+        (request,) = desk.waiting()
+        assert desk.run("answer", request["id"], "--edit", '{"command": "touch b"}').returncode == 0
+        terminal.until("approved by", "✓ Bash  touch b", "Done.")
+
+
+def test_a_call_of_an_earlier_process_has_its_name_when_it_ran(desk: Desk) -> None:
+    desk.run("chat", "-m", desk.script(bash("touch a"), "Done."), "touch it")
+    with desk.terminal("chat", "--resume") as terminal:
+        terminal.ready()
+        terminal.key("y")
+        terminal.until("✓ Bash  touch a", "Done.")
+
+
+def test_the_command_printed_for_later_answers_in_the_store_it_waits_in(desk: Desk) -> None:
+    store = str(desk.home / "own.db")
+    with desk.terminal("chat", "--store", store, "-m", desk.script(bash("touch a")), "go", columns=200) as terminal:
+        terminal.ready()
+        terminal.key("l")
+        shown = terminal.until("waiting · ›")
+        (command,) = [line.split() for line in shown.split("\n") if line.startswith("  sayso answer")]
+        assert desk.run(*command[1:], "--no-drive").returncode == 0
+
+
+def test_being_told_to_end_puts_the_terminal_back_and_says_how_to_go_on(desk: Desk) -> None:
+    with desk.terminal("chat", "-m", desk.script(bash("touch a")), "touch it") as terminal:
+        terminal.ready()
+        terminal.child.kill(signal.SIGTERM)
+        assert terminal.end() == 130
+        assert "sayso chat --resume" in terminal.shown
+        assert "Traceback" not in terminal.shown
+    assert len(desk.waiting()) == 1
+
+
+def test_ctrl_c_empties_the_line_then_warns_then_leaves(desk: Desk) -> None:
+    with desk.terminal("chat", "-m", desk.script("Hello.")) as terminal:
+        terminal.until("›")
+        terminal.key("half a thought")
+        terminal.until("› half a thought")
+        terminal.key("\x03")
+        terminal.until_that(lambda shown: "half a thought" not in shown, "an empty line")
+        terminal.key("\x03")
+        terminal.until("Ctrl-C once more leaves")
+        terminal.key("x\x7f")
+        terminal.until_that(lambda shown: "once more" not in shown, "the warning gone")
+        terminal.key("\x03")
+        terminal.until("Ctrl-C once more leaves")
+        terminal.key("\x03")
+        assert terminal.end() == 0
+
+
+def test_at_40_columns_no_choice_is_cut(desk: Desk) -> None:
+    with desk.terminal("chat", "-m", desk.script(bash("touch a"), "Done."), "go", columns=40) as terminal:
+        terminal.ready()
+        shown = terminal.until("y allow once", "r allow with a rule…", "e edit", "n refuse", "l later")
+        assert all(not line.startswith(("w ", "n a")) for line in shown.split("\n"))
+
+
+def test_words_are_on_the_screen_while_the_model_still_speaks_and_ctrl_c_stops_it(desk: Desk) -> None:
+    begun = [chunk({"role": "assistant", "content": ""}), chunk({"content": "Once upon "})]
+    with serve([Reply(begun, endless=b": still there\n\n")]) as server:
+        desk.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OPENAI_API_KEY": "none"}
+        with desk.terminal("chat", "-m", "openai:some-model", "tell me") as terminal:
+            terminal.until("Once upon")
+            terminal.key("\x03")
+            terminal.until("Stopped.")
+            assert server.gone.wait(PATIENCE)
+            terminal.line("/quit")
+            assert terminal.end() == 0

@@ -41,6 +41,22 @@ def test_what_waits_on_a_server_is_listed_and_an_answer_given_elsewhere_closes_t
     assert not (desk.work / "todo.txt").exists()
 
 
+def test_a_request_on_a_server_is_answered_by_the_command_that_its_inbox_prints(desk: Desk) -> None:
+    with serving(desk, "-m", desk.script([WRITE], "It is written.")) as url:
+        server = url.split("#")[0].rstrip("/")
+        with desk.terminal("chat", "--server", server, "note it") as terminal:
+            terminal.ready()
+            printed = desk.run("inbox", "--server", server).stdout.split("Answer with: ")[1].split("   ")[0]
+            assert "--server" in printed
+            done = desk.run(*printed.split()[1:])
+            assert (done.returncode, done.stderr) == (0, "")
+            terminal.until("approved by", "It is written.")
+            late = desk.run(*printed.split()[1:])
+            assert late.returncode == 1
+            assert "already approved" in late.stderr
+    assert (desk.work / "todo.txt").exists()
+
+
 def test_a_server_that_is_not_there_or_does_not_know_us_is_said_to_be(desk: Desk) -> None:
     done = desk.run("inbox", "--server", "http://127.0.0.1:9")
     assert done.returncode == 2

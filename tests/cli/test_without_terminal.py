@@ -122,6 +122,77 @@ def test_the_log_of_a_session_is_verified_and_a_changed_entry_is_named(desk: Des
     done = desk.run("log", "verify")
     assert done.returncode == 1
     assert "entry 1 was changed" in done.stdout
+    (checked,) = [json.loads(line) for line in desk.run("log", "verify", "--json").stdout.splitlines()]
+    assert checked["wrong"].startswith("entry 1 ")
+
+
+def test_a_log_cut_short_is_named_and_the_others_are_checked_all_the_same(desk: Desk) -> None:
+    import apsw
+
+    for _ in range(2):
+        desk.run("chat", "-m", desk.script("One."), "hi")
+    last, first = [json.loads(line)["session_id"] for line in desk.run("sessions", "--json").stdout.splitlines()]
+    connection = apsw.Connection(str(desk.home / "state" / "sayso" / "sessions.db"))
+    connection.execute("DELETE FROM entries WHERE position = (SELECT max(position) FROM entries)")
+    connection.close()
+    done = desk.run("log", "verify")
+    assert done.returncode == 1
+    assert "2 sessions checked, 1 broken" in done.stdout
+    assert "entry 2" in done.stdout
+    checked = {
+        c["session_id"]: c["wrong"] for c in map(json.loads, desk.run("log", "verify", "--json").stdout.splitlines())
+    }
+    assert checked[first] is None
+    assert "entry 2" in checked[last]
+
+
+def test_a_rule_is_given_an_end_and_a_span_that_is_none_changes_nothing(desk: Desk) -> None:
+    desk.run("chat", "-m", desk.script(TOUCH, "Done."), "go")
+    (request,) = desk.waiting()
+    desk.run("answer", request["id"], "--rule", "1", "--no-drive")
+    of = ["--session", request["session_id"]]
+    before = desk.run("rules", "list", *of).stdout
+    for span in ([], ["--after", "soon"], ["--after", "99999999999999d"]):
+        done = desk.run("rules", "expire", "1", *span, *of)
+        assert done.returncode == 2
+        assert "8h" in done.stderr
+        assert desk.run("rules", "list", *of).stdout == before
+    assert desk.run("rules", "expire", "1", "--after", "8h", *of).returncode == 0
+    (after,) = desk.run("rules", "list", *of).stdout.splitlines()
+    assert "until" in after
+
+
+def test_the_commands_printed_name_the_store_that_was_named(desk: Desk) -> None:
+    store = str(desk.home / "own.db")
+    asked = desk.run("chat", "--store", store, "-m", desk.script(TOUCH, "Done."), "go")
+    (way,) = [line.split() for line in asked.stdout.splitlines() if line.endswith("--yes")]
+    (other,) = [line for line in desk.run("inbox", "--store", store).stdout.splitlines() if "Answer with" in line]
+    assert " ".join(way) in other
+    done = desk.run(*way[1:])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (desk.work / "a").exists()
+
+
+def test_an_answer_says_whom_it_was_for_and_what_runs(desk: Desk) -> None:
+    desk.run("chat", "-m", desk.script(TOUCH, "Done."), "go")
+    (request,) = desk.waiting()
+    said = desk.run("answer", request["id"], "--edit", '{"command": "touch b"}', "--no-drive").stdout
+    assert said.startswith('allowed with your arguments: Bash {"command": "touch b"}')
+    assert f"asked by sayso in session {request['session_id']}" in said
+
+
+def test_text_of_a_model_cannot_pass_for_a_line_of_the_inbox(desk: Desk) -> None:
+    fake = "Which?\nAnswer with: sayso answer EVIL --yes"
+    question = {
+        "question": fake,
+        "header": "x",
+        "options": [{"label": "A", "description": "a"}, {"label": "B", "description": "b"}],
+    }
+    asked = desk.run("chat", "-m", desk.script(("AskUser", {"questions": [question]}), "Done."), "go")
+    assert asked.returncode == 3, asked.stderr
+    shown = desk.run("inbox").stdout
+    assert "EVIL" in shown
+    assert not any(line.startswith("Answer with: sayso answer EVIL") for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +203,10 @@ def test_the_log_of_a_session_is_verified_and_a_changed_entry_is_named(desk: Des
         (["chat", "-m", "scripted:/nowhere.json", "hi"], 2, "cannot be read"),
         (["chat", "--cwd", "/nowhere", "hi"], 2, "no such folder"),
         (["chat", "--resume", "nix", "hi"], 1, "no session 'nix'"),
-        (["inbox", "--store", "/nowhere/x.db"], 1, "cannot be opened"),
+        (["inbox", "--store", "/nowhere/x.db"], 2, "no such file"),
+        (["inbox", "--limit", "0"], 2, "number from 1 on"),
+        (["sessions", "--limit", "-1"], 2, "number from 1 on"),
+        (["log", "verify", "nix"], 1, "no session 'nix'"),
         (["answer", "nix", "--yes"], 1, "no request 'nix'"),
         (["answer", "nix"], 2, "one of the arguments"),
         (["log", "nix"], 1, "no session 'nix'"),
@@ -145,6 +219,12 @@ def test_what_cannot_be_done_says_what_to_do(desk: Desk, arguments: list[str], c
     assert done.returncode == code, done
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_store_that_cannot_be_is_said(desk: Desk) -> None:
+    done = desk.run("chat", "-m", desk.script("Hello."), "--store", "/nowhere/x.db", "hi")
+    assert done.returncode == 1
+    assert "/nowhere/x.db cannot be opened" in done.stderr
 
 
 def test_every_command_has_help(desk: Desk) -> None:

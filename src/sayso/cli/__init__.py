@@ -106,6 +106,13 @@ def _store(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", metavar="PATH", help=where)
 
 
+def _count(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
 def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON value a line")
 
@@ -131,7 +138,7 @@ def _inbox(inbox: argparse.ArgumentParser) -> None:
     inbox.add_argument("--kind", choices=("confirm", "ask", "external"), help="of one kind only")
     inbox.add_argument("--tool", metavar="NAME", help="for one tool only")
     inbox.add_argument("--server", metavar="URL", help="what waits on a server (sayso serve) instead")
-    inbox.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
+    inbox.add_argument("--limit", type=_count, default=50, metavar="N", help="at most N (default: 50)")
     _json(inbox)
     _store(inbox)
 
@@ -148,6 +155,7 @@ def _answer(answer: argparse.ArgumentParser) -> None:
     how.add_argument("--dismiss", action="store_true", help="close it without an answer")
     answer.add_argument("--reason", metavar="TEXT", help="why not, for the agent to read")
     answer.add_argument("--digest", metavar="HEX", help="refuse to answer if the request is not this one any more")
+    answer.add_argument("--server", metavar="URL", help="it waits on a server (sayso serve), which then goes on")
     answer.add_argument("-m", "--model", help="the model to go on with (default: the session's)")
     answer.add_argument(
         "--no-drive", dest="drive", action="store_false", help="only write the answer; another process goes on"
@@ -157,7 +165,7 @@ def _answer(answer: argparse.ArgumentParser) -> None:
 
 def _sessions(sessions: argparse.ArgumentParser) -> None:
     sessions.add_argument("--state", choices=("idle", "parked", "working"), help="in one state only")
-    sessions.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
+    sessions.add_argument("--limit", type=_count, default=50, metavar="N", help="at most N (default: 50)")
     _json(sessions)
     _store(sessions)
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from sayso.cli import Exit
 from sayso.cli.choice import NAME, NoModel, chat_agent, chosen_model, connected, policy_for, toolkit_for
 from sayso.cli.driver import Driver
-from sayso.cli.home import default_store, state_home
+from sayso.cli.home import default_store, place_of, state_home
 from sayso.cli.party import Here, Party
 from sayso.cli.screen import Screen
 from sayso.errors import SaysoError, UnknownCall
@@ -41,6 +41,8 @@ def chat(options: argparse.Namespace) -> int:
     """Run `sayso chat`; gives the exit code."""
     try:
         return asyncio.run(_chat(options))
+    except asyncio.CancelledError:  # SIGTERM: see `_chat`
+        return Exit.INTERRUPTED
     except NoModel as exc:
         complain(str(exc))
         return Exit.USAGE
@@ -112,14 +114,14 @@ async def _conversed(
         from sayso.cli.conversation import Conversation
 
         policy = PermissionContext if options.server else policy_for(cwd)
-        talk = Conversation(driver, toolkit, model=spec, cwd=cwd, resume=resume, policy=policy)
+        talk = Conversation(driver, toolkit, model=spec, cwd=cwd, resume=resume, policy=policy, place=place_of(options))
         return await talk.run(_words(options.message))
     message = _words(options.message) if options.message else _piped()
     if not message and new:
         raise ValueError('there is no terminal and no message: sayso chat "MESSAGE", or pipe one in')
     from sayso.cli.unattended import one_turn
 
-    return await one_turn(driver, message, resume)
+    return await one_turn(driver, message, resume, place_of(options))
 
 
 def token_of(server: str) -> str:
@@ -172,5 +174,4 @@ def _piped() -> str:
 
 def _resume(options: argparse.Namespace, session_id: str) -> list[str]:
     """The command that goes on with this conversation."""
-    where = ["--server", options.server] if options.server else ["--store", options.store] if options.store else []
-    return ["sayso", "chat", *where, "--resume", session_id]
+    return ["sayso", "chat", *place_of(options), "--resume", session_id]

@@ -20,7 +20,7 @@ __all__ = ["Commands"]
 
 _HELP = (
     ("Enter", "send; Alt+Enter starts a new line"),
-    ("Ctrl-C", "stops the reply, or empties the line"),
+    ("Ctrl-C", "stops the reply, or empties the line; twice at an empty one leaves"),
     ("/answer", "go back to what waits for you"),
     ("/mode MODE", f"how much happens without asking: {', '.join(PermissionMode)}"),
     ("/rules", "the rules in force"),

@@ -23,6 +23,7 @@ from sayso.cli.driver import Driver
 from sayso.cli.home import state_home
 from sayso.cli.keyboard import Keyboard
 from sayso.cli.party import Ended
+from sayso.cli.prompt import DIM
 from sayso.cli.screen import one_line
 from sayso.cli.sentence import ways
 from sayso.errors import Parked, Refused, SaysoError
@@ -37,7 +38,7 @@ __all__ = ["Conversation"]
 class Conversation:
     """One conversation at this terminal.
 
-    resume: gives the command that goes on with it. policy: the rules besides its own.
+    resume: gives the command that goes on with it. policy: the rules besides its own. place: as `ways` takes it.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Conversation:
         cwd: Path,
         resume: Callable[[], Sequence[str]],
         policy: Callable[[], PermissionContext],
+        place: Sequence[str] = (),
     ) -> None:
         self.driver = driver
         self.agent = driver.agent
@@ -57,11 +59,12 @@ class Conversation:
         self.model = model
         self.cwd = cwd
         self.resume = resume
+        self.place = place
         self.keyboard = Keyboard(sys.stdin.fileno())
         self.dialogue = Dialogue(self.screen, self.keyboard, self._check, self._metadata_schema)
         self.commands = Commands(driver, policy)
         self._prompt: PromptSession[str] | None = None
-        self._leaving = False
+        self._leaving = self._warned = False
 
     def _check(self, tool_name: str, text: str) -> str | None:
         tool = self.toolkit.get(tool_name)
@@ -172,7 +175,7 @@ class Conversation:
     def _later(self, count: int) -> None:
         what = "It stays" if count == 1 else f"All {count} stay"
         self.screen.note(f"{what} as it is. /answer comes back to it; from another terminal:")
-        self.screen.note(f"  {ways(self.agent.requests()[0])[0]}", "")
+        self.screen.note(f"  {ways(self.agent.requests()[0], self.place)[0]}", "")
 
     # -- the prompt ------------------------------------------------------------------------------------
 
@@ -186,6 +189,7 @@ class Conversation:
         self.screen.side.print()
         # What was typed while the agent worked was meant for this prompt.
         self.keyboard.set_aside(self.keyboard.pending())
+        self._warned = False
         try:
             return await session.prompt_async(
                 [("fg:ansiyellow", before), ("bold fg:ansicyan", "› ")],
@@ -210,14 +214,28 @@ class Conversation:
 
         @bindings.add("c-c", eager=True)
         def _(event: KeyPressEvent) -> None:
-            event.app.current_buffer.reset()
+            buffer = event.app.current_buffer
+            if buffer.text:
+                buffer.reset()
+            elif self._warned:
+                event.app.exit(exception=EOFError)
+            else:
+                self._warned = True
 
         path = state_home() / "history"
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._prompt = PromptSession(
-            multiline=True, key_bindings=bindings, history=FileHistory(path), prompt_continuation="  "
+            multiline=True,
+            key_bindings=bindings,
+            history=FileHistory(path),
+            prompt_continuation="  ",
+            placeholder=lambda: [(DIM, "Ctrl-C once more leaves")] if self._warned else [],
         )
+        self._prompt.default_buffer.on_text_changed += self._stays
         return self._prompt
+
+    def _stays(self, _: object) -> None:
+        self._warned = False
 
     # -- first and last words --------------------------------------------------------------------------
 

@@ -1,363 +1,239 @@
-"""`sayso demo`: an agent that acts, pauses and resumes, in a temporary folder. Narrates, answers where nobody can, and
-checks that what it says is what happened.
+"""`sayso demo`: an agent that acts, pauses and resumes, in a temporary folder.
 
-The model is scripted and says so; the tools, the pauses, the store and the processes are real.
+Owns the acts, what each of them claims, and that the claim is checked. The model is scripted and says so; the tools,
+the pauses, the store and the processes are real.
 """
 
 import asyncio
 import contextlib
-import json
-import os
+import shlex
 import shutil
+import signal
 import sys
 import tempfile
-import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.rule import Rule
-from rich.text import Text
 
-from sayso.agent import Agent
-from sayso.agent.agent import Inputs
 from sayso.cli import Exit
-from sayso.cli.answer import Dialogue
-from sayso.cli.card import card
+from sayso.cli.demo_process import companion
+from sayso.cli.demo_stage import Decision, Left, Stage, Wrong, answered
 from sayso.cli.demo_world import FIXED, NAME, agent_in, builder, ledger, make_workspace, store_of
-from sayso.cli.driver import Driver
-from sayso.cli.keyboard import Keyboard
-from sayso.cli.party import Here
-from sayso.cli.screen import Screen
+from sayso.cli.screen import brief
 from sayso.errors import SaysoError
-from sayso.event import UserConfirmResultEvent
 from sayso.host import Host
-from sayso.host.reply_to import as_event
-from sayso.message import ToolResultBlock
+from sayso.message import ToolResultState
 from sayso.permission.rule import PermissionBehavior, PermissionRule
 from sayso.request import Answer, Request
-from sayso.store.base import Store
 from sayso.store.chain import verify
 from sayso.visible import visible
 
 __all__ = ["demo"]
 
-_WAIT = 60.0  # seconds for another process of the demo; it needs about one
-
-
-class _Wrong(Exception):
-    """What happened is not what the demo says; it must not end as if it were."""
-
-
-class _Left(Exception):
-    """The person stopped the demo at a question."""
+_REASON = "open a pull request instead"
+_ACCOUNT = "Operations"
 
 
 def demo(*, auto: bool) -> int:
     """Run the demo; gives the exit code. auto: it answers by itself, as it does where there is no terminal."""
     attended = sys.stdin.isatty() and sys.stdout.isatty() and not auto
-    folder = Path(tempfile.mkdtemp(prefix="sayso-demo-")).resolve()
+    folder: Path | None = None
     try:
+        folder = Path(tempfile.mkdtemp(prefix="sayso-demo-")).resolve()
         make_workspace(folder)
         asyncio.run(_run(folder, attended))
-    except _Left:
+    except (Left, asyncio.CancelledError, KeyboardInterrupt):
         return Exit.INTERRUPTED
-    except (_Wrong, SaysoError) as exc:
+    except (Wrong, SaysoError, OSError) as exc:
         print(f"sayso demo: {visible(str(exc))}", file=sys.stderr)
         return Exit.ERROR
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
     return Exit.DONE
 
 
 async def _run(folder: Path, attended: bool) -> None:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None:  # Ctrl-C ends the demo, and what it started, wherever it is
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, task.cancel)
     store = store_of(folder)
-    console = Console(highlight=False)
     try:
         agent = agent_in(folder, store, "demo-session")
         await agent.load()
-        stage = _Stage(folder, store, agent, Driver(Here(agent, store), Screen(console, console)), console, attended)
-        with stage.driver.interruptible():
-            await stage.play()
+        stage = Stage(folder, store, agent, Console(highlight=False), attended)
+        stage.say(
+            "The model of this demo is SCRIPTED: it says what the demo makes it say. Everything else is real: "
+            f"the tools, the pauses, the log in SQLite, the processes. It works in {folder}.",
+            "bold",
+        )
+        for act in (_reading, _editing, _testing, _pushing, _asking, _forbidding, _dying, _looking_back):
+            await act(stage)
     finally:
         await store.close()
 
 
-def _auto(decision: str, **fields: object) -> Callable[[Request], Answer]:
-    def answer(request: Request) -> Answer:
-        return Answer.model_validate(
-            {"request_id": request.id, "digest": request.digest, "decision": decision, **fields}
-        )
-
-    return answer
-
-
 def _with_rule(request: Request) -> Answer:
-    return _auto("approve", rule_ids=[request.suggested_rules[0].id])(request)
+    return answered("approve", rule_ids=[request.suggested_rules[0].id])(request)
 
 
-@dataclass
-class _Stage:
-    """The demo under way."""
-
-    folder: Path
-    store: Store
-    agent: Agent
-    driver: Driver
-    console: Console
-    attended: bool
-    acts: int = 0
-    keyboard: Keyboard = field(init=False)
-    dialogue: Dialogue = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.keyboard = Keyboard(sys.stdin.fileno() if self.attended else -1)
-        self.dialogue = Dialogue(self.driver.screen, self.keyboard)
-
-    async def play(self) -> None:
-        self._say(
-            "The model of this demo is SCRIPTED: it says what the demo makes it say. Everything else is real: "
-            f"the tools, the pauses, the log in SQLite, the processes. It works in {self.folder}.",
-            "bold",
-        )
-        await self._reading()
-        await self._editing()
-        await self._testing()
-        await self._pushing()
-        await self._asking()
-        await self._forbidding()
-        await self._dying()
-        await self._looking_back()
-
-    # -- the acts --------------------------------------------------------------------------------------
-
-    async def _reading(self) -> None:
-        self._act("Reading asks nobody", "Grep and Read ran at once: reading inside the folder is harmless.")
-        await self._talk("Why is a discount wrong?")
-        self._check(not self.agent.requests(), "reading asked a person")
-
-    async def _editing(self) -> None:
-        self._act("An edit pauses, with its diff", "The file changes only after a yes, to exactly what was shown.")
-        before = (self.folder / "shop.py").read_text("utf-8")
-        yes = await self._talk("Fix it.", _auto("approve"))
-        after = (self.folder / "shop.py").read_text("utf-8")
-        self._check((FIXED in after) if yes else (after == before), "shop.py is not what was decided")
-
-    async def _testing(self) -> None:
-        self._act(
-            "A rule, offered with what it covers", "Answered with a rule, the second command runs without a question."
-        )
-        await self._talk("Run the test, twice.", _with_rule)
-        if not self.attended:
-            rules = self.agent.state.permission_context.allow_rules.get("Bash", [])
-            self._check(len(rules) == 1, "the rule was not kept")
-            self._check(self._results()[-2:] == ["success", "success"], "the tests did not pass")
-
-    async def _pushing(self) -> None:
-        self._act("A refusal, with a reason", "The agent reads why, as the result of its call.")
-        await self._talk("Push it to main.", _auto("reject", reason="open a pull request instead"))
-        if not self.attended:
-            self._check("pull request" in self._last_result(), "the reason did not reach the agent")
-
-    async def _asking(self) -> None:
-        self._act("A question of the agent's own", "AskUser is answered like any other request.")
-        answers = [{"question": "Which account shall I pay the invoice from?", "selected": ["Operations"]}]
-        await self._talk("There is an invoice to pay.", _auto("answer", answers=answers))
-
-    async def _forbidding(self) -> None:
-        self._act("A deny rule beats a yes", "The rule comes while the question waits; the yes is judged under it.")
-        rule = PermissionRule(
-            tool_name="pay", rule_content='{"to": "Mallory"}', behavior=PermissionBehavior.DENY, source="session"
-        )
-
-        async def forbid() -> None:
-            await self.agent.add_rule(rule, by="the accountant")
-            self._say("Meanwhile the accountant adds a rule: deny pay to Mallory.", "yellow")
-
-        await self._talk("Mallory wants 900.", _auto("approve"), meanwhile=forbid)
-        self._check(not ledger(self.folder), "Mallory was paid against a deny rule")
-
-    async def _dying(self) -> None:
-        self._act(
-            "The process that asked is killed; two others answer at once",
-            "The request is in the log, not in a process; of two answers one counts, and the money goes out once.",
-        )
-        request = await self._parked_by_another_process("Pay Acme its 120.")
-        answer = await self._decision(request, _auto("approve"))
-        if answer is None:
-            return
-        said = await self._answered_twice(answer)
-        taken = [each for each in said if each["taken"]]
-        for each in said:
-            how = "its answer was taken" if each["taken"] else f"it was told: {each['why']}"
-            self._say(f"Process {each['pid']}: {how}.", "green" if each["taken"] else "yellow")
-        self._check(len(taken) == 1, f"{len(taken)} answers were taken")
-        paid = ledger(self.folder)
-        self._check(paid == (["Acme 120"] if answer.decision == "approve" else []), f"the ledger says {paid}")
-        self._say(f"The ledger: {', '.join(paid) or 'empty'}.", "bold")
-        await self.agent.load()
-
-    async def _looking_back(self) -> None:
-        self._act("Who decided what", "The log is a hash chain: what was changed in it would be found.")
-        host = Host(self.store, {NAME: builder(self.folder)})
-        for decided in reversed(await host.history(limit=20)):
-            who = " ".join(x for x in (decided.how, f"by {decided.by}" if decided.by else "") if x)
-            self._say(f"  {decided.request.tool:8} {who}")
-        entries = await self.store.read(self.agent.session_id)
-        self._check(verify(entries) is None, "the hash chain is broken")
-        self._say(f"{len(entries)} entries, chain intact.", "bold")
-        self.console.print()
-        self._say("Next: sayso chat -m PROVIDER:NAME works like this in your own folder (sayso chat --help).")
-        self._say("      docs/quickstart.md has the same in twenty lines of Python; docs/rules.md the rules.")
-
-    # -- one conversation -------------------------------------------------------------------------------
-
-    async def _talk(
-        self,
-        message: str,
-        answer: Callable[[Request], Answer] | None = None,
-        *,
-        meanwhile: Callable[[], Awaitable[None]] | None = None,
-    ) -> bool:
-        """Say something to the agent and answer what it asks; whether everything was allowed."""
-        self._say(f"you › {message}", "cyan")
-        await self._drive(message)
-        allowed = True
-        while requests := self.agent.requests():
-            if meanwhile is not None:
-                await meanwhile()
-                meanwhile = None
-            if answer is None:
-                raise _Wrong(f"{requests[0].tool} asks where nothing should ask: {requests[0].why}")
-            event, yes = await self._said(requests[0], answer)
-            allowed = allowed and yes
-            await self._drive(event)
-        self.driver.screen.calm()
-        return allowed
-
-    async def _drive(self, inputs: Inputs) -> None:
-        with self.keyboard.unattended() if self.attended else contextlib.nullcontext():
-            await self.driver.drive(inputs)
-
-    async def _said(self, request: Request, answer: Callable[[Request], Answer]) -> tuple[Inputs, bool]:
-        if not self.attended:
-            given = answer(request)
-            self._shown(request, given)
-            return as_event(request, given), given.decision == "approve"
-        event = await self.dialogue.answer(request)
-        while event is None:
-            self._say("The demo has nobody else to leave it to. Ctrl-C stops it.", "yellow")
-            event = await self.dialogue.answer(request)
-        if event.type == "USER_INTERRUPT":
-            raise _Left
-        yes = isinstance(event, UserConfirmResultEvent) and event.confirm_results[0].confirmed
-        return event, yes
-
-    async def _decision(self, request: Request, answer: Callable[[Request], Answer]) -> Answer | None:
-        """The same as an answer that another process can carry; None where it was left for later."""
-        if not self.attended:
-            given = answer(request)
-            self._shown(request, given)
-            return given
-        event = await self.dialogue.answer(request)
-        if event is None:
-            return None
-        if not isinstance(event, UserConfirmResultEvent):
-            raise _Left
-        (said,) = event.confirm_results
-        edited = said.tool_call.input if said.tool_call.input != request.input else None
-        decision = "approve" if said.confirmed else "reject"
-        return _auto(decision, edited_input=edited, reason=said.reason)(request)
-
-    def _shown(self, request: Request, given: Answer) -> None:
-        self.driver.screen.calm()
-        self.console.print()
-        self.console.print(card(request, self.console.width).body, highlight=False)
-        what = {"approve": "allowed", "reject": f"refused: {given.reason}", "answer": "answered"}[given.decision]
-        if given.rule_ids:
-            what += f", and from now on: {request.suggested_rules[0].matches}"
-        self._say(f"→ (auto) {what}", "green" if given.decision != "reject" else "yellow")
-
-    # -- other processes --------------------------------------------------------------------------------
-
-    async def _parked_by_another_process(self, message: str) -> Request:
-        self._say(f"you › {message}", "cyan")
-        child = await self._process("ask", self.agent.session_id, message)
-        try:
-            line = await asyncio.wait_for(_line_of(child), _WAIT)
-            self._check(bool(line.get("parked")), "the other process did not park")
-        finally:
-            child.kill()
-            await child.wait()
-        self._say(f"Process {child.pid} asked, and was killed with SIGKILL (exit code {child.returncode}).", "yellow")
-        await self.agent.load()
-        (request,) = self.agent.requests()
-        return request
-
-    async def _answered_twice(self, answer: Answer) -> list[dict[str, object]]:
-        at = str(time.time() + 3)  # both are up by then, and neither is late
-        children = [await self._process("answer", answer.model_dump_json(), who, at) for who in ("ann", "bob")]
-        self.driver.screen.busy("two processes give the answer at the same moment")
-        try:
-            return [await asyncio.wait_for(_line_of(child), _WAIT) for child in children]
-        finally:
-            self.driver.screen.calm()
-            for child in children:
-                await _end(child)
-
-    async def _process(self, what: str, *rest: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "sayso.cli.demo_world",
-            what,
-            str(self.folder),
-            *rest,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-
-    # -- words and facts ---------------------------------------------------------------------------------
-
-    def _act(self, title: str, notice: str) -> None:
-        self.acts += 1
-        self.driver.screen.calm()
-        self.console.print()
-        self.console.print(Rule(Text(f"{self.acts}. {title}", style="bold"), align="left"))
-        self._say(notice, "dim")
-
-    def _say(self, text: str, style: str = "") -> None:
-        self.driver.screen.calm()
-        self.console.print(Text(visible(text), style=style), highlight=False)
-
-    def _check(self, holds: bool, wrong: str) -> None:
-        if not holds:
-            raise _Wrong(f"this should not have happened: {wrong}")
-
-    def _blocks(self) -> list[ToolResultBlock]:
-        return [b for m in self.agent.state.context for b in m.content if isinstance(b, ToolResultBlock)]
-
-    def _results(self) -> list[str]:
-        return [block.state.value for block in self._blocks()]
-
-    def _last_result(self) -> str:
-        return self._blocks()[-1].text()
+def _paid(decisions: list[Decision]) -> list[str]:
+    """The lines of the ledger that these answers stand for."""
+    said = [d.arguments for d in decisions if d.request.tool == "pay" and d.allowed]
+    return [f"{each['to']} {each['amount']}" for each in said if each["to"] != "Mallory"]
 
 
-async def _line_of(child: asyncio.subprocess.Process) -> dict[str, object]:
-    line = await child.stdout.readline() if child.stdout is not None else b""
-    if not line:
-        raise _Wrong(f"a process of the demo ended with exit code {await child.wait()} and said nothing")
-    said: dict[str, object] = json.loads(line)
-    return said
+# -- the acts ----------------------------------------------------------------------------------------
 
 
-async def _end(child: asyncio.subprocess.Process) -> None:
-    """Let a process end; one that does not is killed."""
-    try:
-        await asyncio.wait_for(child.wait(), 10)
-    except TimeoutError:
-        child.kill()
-        await child.wait()
+async def _reading(stage: Stage) -> None:
+    stage.act("Reading asks nobody", "Grep and Read ran at once: reading inside the folder is harmless.")
+    await stage.talk("Why is a discount wrong?")
+    for call_id in stage.calls("Grep") + stage.calls("Read"):
+        state, text = stage.result(call_id)
+        stage.check(state is ToolResultState.SUCCESS, f"reading failed: {text}")
+
+
+async def _editing(stage: Stage) -> None:
+    stage.act("An edit pauses, with its diff", "The file changes only after a yes, to exactly what was shown.")
+    shop = stage.folder / "shop.py"
+    wanted = before = shop.read_text("utf-8")
+
+    def unchanged_and_yes(request: Request) -> Answer:
+        stage.check(shop.read_text("utf-8") == before, "shop.py changed before the yes")
+        return answered("approve")(request)
+
+    for said in await stage.talk("Fix it.", unchanged_and_yes):
+        new = said.arguments
+        done = stage.result(said.request.call_id)[0] is ToolResultState.SUCCESS
+        if done and Path(new["file_path"]) == shop:
+            wanted = wanted.replace(new["old_string"], new["new_string"], -1 if new.get("replace_all") else 1)
+        stage.check(said.allowed or not done, "an edit was made that was refused")
+    stage.check(shop.read_text("utf-8") == wanted, "shop.py is not what was decided")
+    stage.check(stage.attended or FIXED in wanted, "the edit that was allowed was not made")
+
+
+async def _testing(stage: Stage) -> None:
+    stage.act("A rule, offered with what it covers", "Answered with a rule, the second run asks nobody.")
+    said = await stage.talk("Run the test, twice.", _with_rule)
+    first, second = stage.calls("Bash")
+    asked = [each.request.call_id for each in said]
+    accepted = any(each.as_answer().rule_ids for each in said if each.request.call_id == first)
+    stage.check(accepted or stage.attended, "no rule was accepted")
+    stage.check(second not in asked or not accepted, "the second run asked, though a rule was accepted")
+    if second not in asked:
+        why = await stage.why(second)
+        stage.check("allow rule Bash(" in why, f"the second run was let through by: {why}")
+        stage.say(f"The second run asked nobody: {why}.", "bold")
+    for call_id in () if stage.attended else (first, second):
+        state, text = stage.result(call_id)
+        stage.check(state is ToolResultState.SUCCESS and "OK" in text, f"the test did not pass: {text}")
+
+
+async def _pushing(stage: Stage) -> None:
+    stage.act("A refusal, with a reason", "The agent reads why, as the result of its call.")
+    for said in await stage.talk("Push it to main.", answered("reject", reason=_REASON)):
+        state, text = stage.result(said.request.call_id)
+        stage.check(said.allowed or state is ToolResultState.DENIED, "what was refused ran")
+        stage.check(said.reason in text, f"the reason did not reach the agent; it reads: {text}")
+
+
+async def _asking(stage: Stage) -> None:
+    stage.act("A question of the agent's own", "AskUser is answered like any other request.")
+    answers = [{"question": "Which account shall I pay the invoice from?", "selected": [_ACCOUNT]}]
+    (said,) = await stage.talk("There is an invoice to pay.", answered("answer", answers=answers))
+    _, text = stage.result(said.request.call_id)
+    stage.check(stage.attended or _ACCOUNT in text, f"the agent reads another answer: {text}")
+
+
+async def _forbidding(stage: Stage) -> None:
+    stage.act(
+        "A deny rule beats a yes", "The yes is written down, then a rule comes: a yes is evidence, not a verdict."
+    )
+    rule = PermissionRule(
+        tool_name="pay", rule_content='{"to": "Mallory"}', behavior=PermissionBehavior.DENY, source="session"
+    )
+
+    async def forbid() -> None:
+        await stage.agent.add_rule(rule, by="the accountant")
+        stage.say("Before the agent goes on, the accountant adds a rule: deny pay to Mallory.", "yellow")
+
+    for said in await stage.talk("Mallory wants 900.", answered("approve"), before_it_counts=forbid):
+        if said.allowed and said.arguments["to"] == "Mallory":
+            state, text = stage.result(said.request.call_id)
+            stage.check(state is ToolResultState.DENIED and "deny rule" in text, f"the rule did not count: {text}")
+    paid, due = ledger(stage.folder), _paid(stage.decided)
+    stage.check(paid == due, f"the ledger says {paid}; what may be paid is {due}")
+
+
+async def _dying(stage: Stage) -> None:
+    stage.act(
+        "The process that asked is killed; two others answer at once",
+        "The request is in the log, not in a process; of two answers one counts, and the money goes out once.",
+    )
+    stage.say("you › Pay Acme its 120.", "cyan")
+    async with companion("ask", stage.folder, stage.agent.session_id, "Pay Acme its 120.") as asking:
+        stage.check((await asking.says())["waiting"] == 1, "the other process did not stop to ask")
+        code = await asking.kill()
+    stage.say(f"Process {asking.pid} asked, and was killed with SIGKILL (exit code {code}).", "yellow")
+    await stage.agent.load()
+    (request,) = stage.agent.requests()
+    said = await stage.decision(request, answered("approve"))
+    taken = await _answered_twice(stage, said.as_answer())
+    stage.check(taken == 1, f"{taken} answers were taken")
+    stage.decided.append(said)
+    paid, due = ledger(stage.folder), _paid(stage.decided)
+    stage.check(paid == due, f"the ledger says {paid}; what was approved is {due}")
+    stage.say(f"The ledger: {', '.join(paid) or 'empty'}.", "bold")
+    await stage.agent.load()
+
+
+async def _answered_twice(stage: Stage, answer: Answer) -> int:
+    """Let two processes give an answer at the same moment; how often it was taken."""
+    taken = 0
+    async with contextlib.AsyncExitStack() as stack:
+        stage.screen.busy("two processes give the answer at the same moment")
+        two = [
+            await stack.enter_async_context(companion("answer", stage.folder, answer.model_dump_json(), by))
+            for by in ("ann", "bob")
+        ]
+        for each in two:
+            await each.says()
+        for each in two:
+            each.go()
+        for each in two:
+            told = await each.says()
+            how = "its answer was taken" if told["taken"] else f"it was told: {told['why']}"
+            stage.say(f"Process {each.pid}: {how}.", "green" if told["taken"] else "yellow")
+            taken += bool(told["taken"])
+    return taken
+
+
+async def _looking_back(stage: Stage) -> None:
+    stage.act("Who decided what", "The log is a hash chain: what was changed in it would be found.")
+    history = await Host(stage.store, {NAME: builder(stage.folder)}).history(limit=100)
+    stage.check(len(history) == len(stage.decided), f"{len(history)} of {len(stage.decided)} decisions are in the log")
+    for decided in reversed(history):
+        what = f"{decided.request.tool} {brief(decided.request.input, 34)}"
+        how = f"{decided.how} by {decided.by}" if decided.by else decided.how
+        stage.say(f"  {what:46} {how}, then {stage.result(decided.request.call_id)[0].value}")
+    entries = await stage.store.read(stage.agent.session_id)
+    stage.check(verify(entries) is None, "the hash chain is broken")
+    middle = len(entries) // 2
+    forged = [*entries]
+    forged[middle] = forged[middle]._replace(fact=forged[middle].fact.replace(b'"', b"'", 1))
+    stage.check(verify(forged) == middle, "a changed entry was not found")
+    stage.say(
+        f"{len(entries)} entries, chain intact; in a copy with one byte changed, entry {middle} is found.", "bold"
+    )
+    _next(stage)
+
+
+def _next(stage: Stage) -> None:
+    started = sys.argv[0]
+    program = shlex.quote(started) if Path(started).name == "sayso" and shutil.which("sayso") is None else "sayso"
+    stage.console.print()
+    stage.say(f"Next: {program} chat -m openai:gpt-5 does this in your own folder (other models: docs/models.md).")
+    stage.say("      docs/quickstart.md does it in Python.")
+    stage.say("      docs/rules.md says what runs without asking.")

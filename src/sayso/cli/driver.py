@@ -14,6 +14,7 @@ from sayso.cli.party import Party
 from sayso.cli.screen import Screen
 from sayso.errors import Refused
 from sayso.event import ReplyEndEvent, UserInterruptEvent
+from sayso.message import ToolCallBlock
 
 __all__ = ["Driver", "whoami"]
 
@@ -43,6 +44,7 @@ class Driver:
     async def drive(self, inputs: Inputs) -> None:
         """Take one input and go on until the reply ends or parks. Raises as `Agent.reply_stream` does."""
         self.ended = None
+        self.screen.recall(self._calls())
         self._driving = asyncio.create_task(self._drive(inputs))
         try:
             (failure,) = await asyncio.gather(self._driving, return_exceptions=True)
@@ -60,12 +62,19 @@ class Driver:
 
     async def follow(self) -> None:
         """Show what somebody else does with the session, until it waits or is done."""
+        for call in self._calls():  # as they are now: whoever answered may have edited one
+            self.screen.know(call.id, call.name, call.input)
         self.screen.busy("elsewhere")
         try:
             async for event in self.agent.follow():
                 self.screen.event(event)
         finally:
             self.screen.calm()
+
+    def _calls(self) -> list[ToolCallBlock]:
+        """The calls of the reply under way."""
+        context = self.agent.state.context
+        return context[-1].get_content_blocks(ToolCallBlock) if context else []
 
     # -- interrupting --------------------------------------------------------------------------------
 

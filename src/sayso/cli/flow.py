@@ -4,6 +4,7 @@ Owns where a line breaks and how headings, code and strong words look. Knows no 
 """
 
 import re
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,9 +13,11 @@ from rich.text import Text
 
 from sayso.visible import visible
 
-__all__ = ["Flow"]
+__all__ = ["Flow", "folded"]
 
 _PIECE = re.compile(r"\n|[ \t]+|[^\s]+")
+# Of text that is whole: nothing falls between the pieces, and no line is broken at a no-break space.
+_WHOLE = re.compile(r"\n|[ \t]+|[^ \t\n]+")
 # East Asian text has no blanks: a line may break after any of its characters, but not before closing punctuation.
 _WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003ffff]"
@@ -23,6 +26,48 @@ _WIDE = re.compile(
 _MARK = re.compile(r"(\*\*|`)")
 _FENCE = "```"
 _MEASURE = 100  # columns that a line of words has at most: longer ones are hard to read
+
+
+def folded(parts: Sequence[tuple[str, str]], width: int, indent: int = 0) -> list[tuple[str, str]]:
+    """Styled text with its lines broken at words, none wider than `width` columns but a word that is.
+
+    parts: (style, visible text). indent: columns before what a broken line goes on with.
+    """
+    out: list[tuple[str, str]] = []
+    blank: tuple[str, str] | None = None
+    column = 0
+    for style, text in parts:
+        for piece in _pieces(text):
+            if not piece.strip(" \t"):
+                blank = (style, piece if blank is None else blank[1] + piece)
+                continue
+            size, gap = cell_len(piece), 0 if blank is None else cell_len(blank[1])
+            if piece == "\n":
+                column = 0
+            elif column > indent and column + gap + size > width and size <= width - indent:
+                out.append(("", "\n" + " " * indent))
+                column = indent + size
+            else:
+                out += [blank] if blank is not None else []
+                column += gap + size
+                if column > width:  # a word that the screen itself breaks
+                    column = (column - 1) % width + 1
+            blank = None
+            out.append((style, piece))
+    return out if blank is None else [*out, blank]
+
+
+def _pieces(text: str) -> list[str]:
+    """What a line is not broken within: words, wide characters with their punctuation, runs of blanks, line ends."""
+    out: list[str] = []
+    for match in _WHOLE.finditer(text):
+        piece = match.group()
+        while (wide := _WIDE.search(piece)) is not None:
+            end = wide.end() if wide.start() == 0 else wide.start()
+            out.append(piece[:end])
+            piece = piece[end:]
+        out += [piece] if piece else []
+    return out
 
 
 class Flow:

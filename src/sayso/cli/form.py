@@ -3,25 +3,28 @@
 Owns how a question looks and how it is answered; nothing is chosen until the person chooses. Knows no agent.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from prompt_toolkit.application import get_app
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer, HSplit, VSplit, Window
+from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer, HSplit, VerticalAlign, VSplit, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.utils import get_cwidth
 
+from sayso.cli.flow import folded
 from sayso.cli.keyboard import Keyboard
-from sayso.cli.prompt import DIM, WAITING, Back, Guard, line, page
+from sayso.cli.prompt import DIM, WAITING, Back, Guard, columns, line, page
 from sayso.visible import visible
 
 __all__ = ["Answer", "Choice", "Form", "Question", "questions_of"]
 
+_ONE_BLANK = re.compile(r"(?<=\S) (?=\S)")
+_MARKED = 8  # columns before an option's label
 _SIDE_BY_SIDE = 72  # columns from which a preview stands beside the options
 
 
@@ -197,41 +200,49 @@ class Form:
     # -- how it looks ----------------------------------------------------------------------------------
 
     def _page(self, question: Question, guard: Guard) -> AnyContainer:
-        options = Window(FormattedTextControl(lambda: self._options(question)), wrap_lines=True)
+        options = Window(
+            FormattedTextControl(lambda: self._options(question)), wrap_lines=True, dont_extend_height=True
+        )
         foot = Window(
             FormattedTextControl(lambda: self._keys(question, guard)), wrap_lines=True, dont_extend_height=True
         )
-        head = Window(FormattedTextControl(self._head(question)), wrap_lines=True, dont_extend_height=True)
+        head = Window(FormattedTextControl(lambda: self._head(question)), wrap_lines=True, dont_extend_height=True)
         if not any(c.preview for c in question.choices):
-            return HSplit([head, options, foot])
-        preview = FormattedTextControl(lambda: self._preview(question))
-        wide = Condition(lambda: get_app().output.get_size().columns >= _SIDE_BY_SIDE)
-        beside = VSplit([options, Window(width=1, char="│", style=DIM), Window(preview, wrap_lines=True)], padding=1)
-        below = HSplit([options, Window(height=1, char="─", style=DIM), Window(preview, wrap_lines=True)])
-        return HSplit([head, ConditionalContainer(beside, wide), ConditionalContainer(below, ~wide), foot])
+            return HSplit([head, options, foot], align=VerticalAlign.TOP)
+        preview = Window(
+            FormattedTextControl(lambda: self._preview(question)), wrap_lines=True, dont_extend_height=True
+        )
+        wide = Condition(lambda: columns() >= _SIDE_BY_SIDE)
+        beside = VSplit([options, Window(width=1, char="│", style=DIM), preview], padding=1)
+        below = HSplit([options, Window(height=1, char="─", style=DIM), preview])
+        parts = [head, ConditionalContainer(beside, wide), ConditionalContainer(below, ~wide), foot]
+        return HSplit(parts, align=VerticalAlign.TOP)
 
     def _head(self, question: Question) -> StyleAndTextTuples:
-        out: StyleAndTextTuples = []
+        out: list[tuple[str, str]] = []
         if question.header:
             out += [("reverse", f" {visible(question.header)} "), ("", " ")]
         out.append(("bold", visible(question.text)))
         if len(self.questions) > 1:
             out.append((DIM, f"   {self.at + 1} of {len(self.questions)}"))
-        return out
+        return [*folded(out, columns())]
 
     def _options(self, question: Question) -> StyleAndTextTuples:
         answer = self.answers[self.at]
+        previewed = any(c.preview for c in question.choices)
+        # Beside a preview there is half of the screen.
+        width = columns() // 2 - 2 if previewed and columns() >= _SIDE_BY_SIDE else columns()
         out: StyleAndTextTuples = []
         labels = [visible(c.label) for c in question.choices]
         room = max([get_cwidth(label) for label in labels], default=0)
         for i, (choice, label) in enumerate(zip(question.choices, labels, strict=True)):
             chosen, looked = i in answer.chosen, self._look == i
-            out.append(("bold" if looked else "", f"{'›' if looked else ' '} {i + 1} {_mark(question, chosen)} "))
-            out.append(("bold" if chosen or looked else "", label))
+            mark = ("bold" if looked else "", f"{'›' if looked else ' '} {i + 1} {_mark(question, chosen)} ")
+            row = [mark, ("bold" if chosen or looked else "", label)]
             if choice.description:
-                gap = "\n        " if any(c.preview for c in question.choices) else " " * (room - get_cwidth(label) + 2)
-                out.append((DIM, gap + visible(choice.description).replace("\n", " ")))
-            out.append(("", "\n"))
+                gap = "\n" + " " * _MARKED if previewed else " " * (room - get_cwidth(label) + 2)
+                row.append((DIM, gap + visible(choice.description).replace("\n", " ")))
+            out += [*folded(row, width, indent=_MARKED), ("", "\n")]
         out.append(("", f"  o {_mark(question, bool(answer.other))} "))
         out.append(("bold" if answer.other else "", f"Other: {visible(answer.other)}" if answer.other else "Other…"))
         return out
@@ -251,11 +262,8 @@ class Form:
         back = "b back   " if self.at else ""
         answered = bool(self.answers[self.at]) or (self._look is not None and not question.several)
         enter = ("bold" if answered else DIM, f"Enter {on}   ")
-        return [
-            (DIM, f" 1-{count} {verb}   o other   ↑↓ look   "),
-            enter,
-            (DIM, f"{back}n decline   l later"),
-        ]
+        before = (DIM, f" 1-{count} {verb}   o other   ↑↓ look   ")
+        return _foot(before, enter, (DIM, f"{back}n decline   l later"))
 
     # -- the review ------------------------------------------------------------------------------------
 
@@ -297,13 +305,19 @@ class Form:
             out.append(("bold" if said else "fg:ansiyellow", (visible(said) or "not answered yet") + "\n"))
         ready = self._missing() is None
         enter = "Enter send" if ready else "Enter answer what is missing"
-        out += [("bold", f" {enter}   "), (DIM, f"1-{len(self.questions)} change   n decline   l later")]
-        return out
+        keys = _foot(("bold", f" {enter}   "), (DIM, f"1-{len(self.questions)} change   n decline   l later"))
+        return [*out, *keys]
 
 
 def words_of(question: Question, answer: Answer) -> str:
     """An answer as one line: the labels chosen, then the person's own words. Not filtered."""
     return ", ".join([question.choices[i].label for i in answer.chosen] + ([answer.other] if answer.other else []))
+
+
+def _foot(*parts: tuple[str, str]) -> StyleAndTextTuples:
+    """Keys and what they do, three blanks between them; no line is broken between a key and what it does."""
+    tied = [(style, _ONE_BLANK.sub("\xa0", text)) for style, text in parts]
+    return [(style, text.replace("\xa0", " ")) for style, text in folded(tied, columns(), indent=1)]
 
 
 def _mark(question: Question, chosen: bool) -> str:

@@ -59,9 +59,8 @@ class Here:
     def __init__(self, agent: Agent, store: Store) -> None:
         self._agent = agent
         self._store = store
+        self._shown = agent.length
         self.requests = agent.requests
-        self.reply_stream = agent.reply_stream
-        self.load = agent.load
         self.changed = agent.changed
         self.set_mode = agent.set_mode
         self.remove_rule = agent.remove_rule
@@ -76,6 +75,17 @@ class Here:
         """The session as a value."""
         return self._agent.state
 
+    async def load(self) -> None:
+        """Read the session as it is now; what led to it counts as shown."""
+        await self._agent.load()
+        self._shown = self._agent.length
+
+    async def reply_stream(self, inputs: Inputs = None, *, by: str = "", via: str = "") -> AsyncIterator[AgentEvent]:
+        """See `Agent.reply_stream`."""
+        async for event in self._agent.reply_stream(inputs, by=by, via=via):
+            yield event
+        self._shown = self._agent.length
+
     async def ended(self, request_id: str) -> Ended | None:
         """See `Party.ended`."""
         closed = await self._store.find_closed(request_id)
@@ -83,9 +93,11 @@ class Here:
 
     async def follow(self) -> AsyncIterator[AgentEvent]:
         """See `Party.follow`."""
-        watching = watch_session(self._store, Live(), self.session_id, self._agent.length)
+        # From what was shown here: `changed` may have read on, past words that nobody has seen.
+        watching = watch_session(self._store, Live(), self.session_id, self._shown)
         try:
             async for seen in watching:
+                self._shown = seen.seq if seen.seq is not None else self._shown
                 for event in seen.events:
                     yield event
                 if not seen.events:

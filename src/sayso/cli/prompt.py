@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application import Application, get_app, run_in_terminal
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
@@ -20,8 +20,10 @@ from prompt_toolkit.layout.containers import AnyContainer, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.shortcuts import PromptSession
+from prompt_toolkit.utils import get_cwidth
 from prompt_toolkit.validation import ValidationError, Validator
 
+from sayso.cli.flow import folded
 from sayso.cli.keyboard import Keyboard, words
 from sayso.visible import visible
 
@@ -34,6 +36,7 @@ __all__ = [
     "Interrupted",
     "Option",
     "arguments",
+    "columns",
     "editable",
     "framed",
     "key",
@@ -118,14 +121,32 @@ class Guard:
             self.keyboard.set_aside(self._early)
 
 
-def framed(options: Sequence[Option], *, armed: bool, title: str = "") -> StyleAndTextTuples:
-    """The choices, on one line, or one a line under a title; dim while keys are not taken yet."""
-    out: StyleAndTextTuples = [("", f"{title}\n")] if title else []
+def framed(options: Sequence[Option], width: int, *, armed: bool, title: str = "") -> StyleAndTextTuples:
+    """The choices, beside each other, or one a line under a title; dim while keys are not taken yet.
+
+    width: columns that there are; none of the choices is cut.
+    """
+    out: StyleAndTextTuples = [*folded([("", f"{title}\n")], width)] if title else []
+    bold, plain = ("bold", "") if armed else (DIM, DIM)
+    column = 0
     for option in options:
-        out.append(("bold" if armed else DIM, f" {option.key}"))
-        out.append(("" if armed else DIM, f" {option.label}" + ("\n" if title else "  ")))
+        size = get_cwidth(f" {option.key} {option.label}")
+        if title:
+            out += folded([(bold, f" {option.key}"), (plain, f" {option.label}")], width, indent=3)
+            out.append(("", "\n"))
+            continue
+        if column and column + size > width:
+            out.append(("", "\n"))
+            column = 0
+        out += [(bold, f" {option.key}"), (plain, f" {option.label}  ")]
+        column += size + 2
     out.append((DIM, ("" if title else "\n") + (" press a key" if armed else WAITING)))
     return out
+
+
+def columns() -> int:
+    """How wide the screen is on which a question is shown."""
+    return get_app().output.get_size().columns
 
 
 async def key(
@@ -150,7 +171,7 @@ async def key(
             event.app.exit(result=pressed.lower())
 
     def text() -> StyleAndTextTuples:
-        return framed(options, armed=guard.armed, title=title)
+        return framed(options, columns(), armed=guard.armed, title=title)
 
     return await page(Window(FormattedTextControl(text, show_cursor=False), wrap_lines=True), bindings, guard)
 

@@ -66,7 +66,7 @@ class RemoteAgent:
             for event in seen.events:
                 if _is_news(event, seen, streamed):
                     yield event
-            if not seen.events and await self._rests():
+            if seen.seq is not None and await self._rests():
                 break
         await self.load()
 
@@ -78,7 +78,7 @@ class RemoteAgent:
     async def changed(self) -> None:
         """Return once the session has moved; `state` and `requests` then show it."""
         async for seen in self._client.watch(self.session_id, after=self.length):
-            if seen.events and seen.seq is not None:
+            if seen.seq is not None and seen.seq > self.length:
                 break
         await self.load()
 

@@ -16,7 +16,7 @@ from typing import Any
 from sayso.agent import Agent
 from sayso.cli import Exit
 from sayso.cli.driver import whoami
-from sayso.cli.home import default_store
+from sayso.cli.home import named_store
 from sayso.errors import SaysoError, UnknownCall
 from sayso.message import ToolCallBlock
 from sayso.permission import PermissionBehavior, PermissionContext, PermissionEngine, PermissionRule
@@ -111,7 +111,7 @@ class _Silent:
 
 
 async def _of_session(options: argparse.Namespace) -> int:
-    store = open_store(options.store or default_store())
+    store = open_store(named_store(options.store))
     try:
         if await store.session(options.session) is None:
             raise UnknownCall(f"there is no session {options.session!r}; list them with: sayso sessions")
@@ -123,12 +123,15 @@ async def _of_session(options: argparse.Namespace) -> int:
         rule = _chosen(rules, options.rule)
         if options.action == "explain":
             return await _explain_rule(agent, rule)
-        await agent.remove_rule(rule, by=whoami())
         if options.action == "revoke":
+            await agent.remove_rule(rule, by=whoami())
             _say(f"Revoked: {describe_rule(rule)}")
             return Exit.DONE
         until = _until(options.after)
+        # The new one first: whatever happens in between, nothing is in force that was not, and nothing less.
         await agent.add_rule(rule.model_copy(update={"expires_at": until}), by=whoami())
+        if rule.expires_at != until:
+            await agent.remove_rule(rule, by=whoami())
         _say(f"Until {until}: {describe_rule(rule)}")
         return Exit.DONE
     finally:
@@ -184,5 +187,8 @@ def _until(span: str | None) -> str:
     found = _SPAN.fullmatch(span or "")
     if found is None:
         raise ValueError("rules expire N --after SPAN: a span is a number and m, h or d, such as 8h")
-    later = datetime.now(UTC) + timedelta(**{_UNITS[found[2]]: int(found[1])})
+    try:
+        later = datetime.now(UTC) + timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except OverflowError as exc:
+        raise ValueError(f"--after {span}: that is longer than time goes; give a span such as 8h or 7d") from exc
     return later.isoformat(timespec="seconds")

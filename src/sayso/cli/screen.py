@@ -5,7 +5,7 @@ Owns the look of events. Everything that came from a model or a tool passes `vis
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len, set_cell_size
@@ -37,7 +37,7 @@ from sayso.event import (
     ToolResultStartEvent,
     ToolResultTextDeltaEvent,
 )
-from sayso.message import ReplyFinishedReason, ToolResultState
+from sayso.message import ReplyFinishedReason, ToolCallBlock, ToolResultState
 from sayso.visible import visible
 
 __all__ = ["Screen", "Tally", "brief", "one_line"]
@@ -236,6 +236,12 @@ class Screen:
         """Learn of a call that was not seen coming: of an earlier process, or edited by a person."""
         call = self._shown(call_id, name)
         call.input, call.outside = tool_input, outside or call.outside
+
+    def recall(self, calls: Iterable[ToolCallBlock]) -> None:
+        """Learn of those calls that were not seen coming."""
+        for call in calls:
+            if call.id not in self._calls:
+                self.know(call.id, call.name, call.input)
 
     def _shown(self, call_id: str, name: str) -> _CallShown:
         return self._calls.setdefault(call_id, _CallShown(name))

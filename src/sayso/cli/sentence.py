@@ -5,6 +5,7 @@ Knows the log's language and nothing of stores. What it gives is not filtered: w
 
 import json
 import shlex
+from collections.abc import Sequence
 from typing import assert_never
 
 from sayso.cli.form import questions_of
@@ -155,9 +156,9 @@ def questions(request: Request) -> list[str]:
     return lines
 
 
-def ways(request: Request) -> list[str]:
-    """The commands that answer a request, the likeliest first."""
-    start = f"sayso answer {request.id}"
+def ways(request: Request, place: Sequence[str] = ()) -> list[str]:
+    """The commands that answer a request, the likeliest first. place: the options that name where it is kept."""
+    start = shlex.join(["sayso", "answer", request.id, *place])
     if request.kind == "ask":
         asked = questions_of(json.loads(request.input))
         if len(asked) == 1:

@@ -15,10 +15,11 @@ from sayso.cli import Exit
 from sayso.cli.choice import NAME, NoModel, builder
 from sayso.cli.driver import whoami
 from sayso.cli.form import questions_of
-from sayso.cli.home import default_store
+from sayso.cli.home import named_store, place_of
 from sayso.cli.sentence import questions, sentence, ways
 from sayso.errors import BrokenLog, Refused, SaysoError, UnknownCall
 from sayso.host import Host, about
+from sayso.host.row import request_in
 from sayso.reply.codec import decode
 from sayso.request import Answer, Request
 from sayso.store import open_store
@@ -47,9 +48,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _with_store(options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Awaitable[int]]) -> int:
-    if options.command == "inbox" and options.server:
-        return await _inbox_afar(options)
-    store = open_store(options.store or default_store())
+    if getattr(options, "server", None):
+        return await (_inbox_afar if options.command == "inbox" else _answer_afar)(options)
+    store = open_store(named_store(options.store))
     try:
         return await do(store, options)
     finally:
@@ -88,7 +89,7 @@ def _listed(requests: list[Request], options: argparse.Namespace) -> int:
     if not requests:
         _say("Nothing waits.")
         return Exit.DONE
-    _say(f"Answer with: {ways(requests[0])[0]}   (sayso answer --help)")
+    _say(f"Answer with: {ways(requests[0], place_of(options))[0]}   (sayso answer --help)")
     return Exit.DONE
 
 
@@ -96,18 +97,23 @@ def _no_agent(store: Store, session_id: str) -> Any:
     raise RuntimeError("listing requests needs no agent")
 
 
+def _flat(text: str) -> str:
+    """On one line: text of a model must not look like a line of this program."""
+    return " ⏎ ".join(text.splitlines())
+
+
 def _show(request: Request) -> None:
     doubt = "  IT MAY HAVE RUN ALREADY" if request.in_doubt else ""
-    _say(f"{request.id}  {request.kind}  {request.tool}  since {request.created_at}{doubt}")
-    _say(f"    session {request.session_id} of {' > '.join(request.path)}")
+    _say(f"{request.id}  {request.kind}  {_flat(request.tool)}  since {request.created_at}{doubt}")
+    _say(f"    session {request.session_id} of {_flat(' > '.join(request.path))}")
     if request.why:
-        _say(f"    why: {request.why}")
+        _say(f"    why: {_flat(request.why)}")
     for line in _what(request):
         _say(f"    | {line}")
     if request.preview and request.preview.cwd:
-        _say(f"    in {request.preview.cwd}")
+        _say(f"    in {_flat(request.preview.cwd)}")
     for n, offer in enumerate(request.suggested_rules, 1):
-        _say(f"    rule {n}: {offer.matches}")
+        _say(f"    rule {n}: {_flat(offer.matches)}")
     if request.expires_at:
         _say(f"    expires {request.expires_at}")
     _say()
@@ -116,7 +122,7 @@ def _show(request: Request) -> None:
 def _what(request: Request) -> list[str]:
     """What would happen, as lines; long ones end where a screen does."""
     if request.kind == "ask":
-        return questions(request)
+        return [_flat(text) for text in questions(request)]
     lines = (request.preview.text if request.preview else request.input).splitlines()
     if len(lines) <= _LINES:
         return lines
@@ -129,16 +135,12 @@ def _what(request: Request) -> list[str]:
 async def _answer(store: Store, options: argparse.Namespace) -> int:
     listing = Host(store, {"none": _no_agent})
     row = await listing.waiting(options.id)
-    request = next(r for r in await _pending(store, row.session_id) if r.id == options.id)
-    try:
-        answer = _as_answer(request, options)
-    except ValueError as exc:
-        print(visible(f"sayso: {exc}"), file=sys.stderr)
-        return Exit.USAGE
+    request = request_in(row)
+    answer = _as_answer(request, options)
     build = builder(await about(store, row.session_id), os.environ, model=options.model)
     host = Host(store, {NAME: build}, drives=options.drive)
     await host.answer(answer, by=whoami(), via="cli")
-    _say(f"{answer.decision}: {request.tool} {request.input}  (session {row.session_id})")
+    _say(_answered(request, answer))
     if not options.drive:
         return Exit.DONE
     await host.settled()
@@ -154,6 +156,27 @@ async def _answer(store: Store, options: argparse.Namespace) -> int:
         print(visible(f"sayso: {said.error.message}"), file=sys.stderr)
         return Exit.ERROR
     return Exit.WAITING if waiting else Exit.DONE
+
+
+async def _answer_afar(options: argparse.Namespace) -> int:
+    from sayso.cli.chat import token_of
+    from sayso.client import Client
+
+    async with Client(options.server, token_of(options.server)) as client:
+        request = await client.request(options.id)
+        answer = _as_answer(request, options)
+        await client.answer(answer)
+    _say(_answered(request, answer))
+    return Exit.DONE
+
+
+def _answered(request: Request, answer: Answer) -> str:
+    """Whom and what the answer was for: what runs is the edited arguments, where there are some."""
+    words = {"approve": "allowed", "reject": "refused", "answer": "answered", "dismiss": "dismissed"}
+    given = answer.edited_input if answer.edited_input is not None else request.input
+    edited = " with your arguments" if answer.edited_input is not None else ""
+    whom = f"asked by {' > '.join(request.path)} in session {request.session_id}"
+    return _flat(f"{words[answer.decision]}{edited}: {request.tool} {given}  ({whom})")
 
 
 async def _pending(store: Store, session_id: str) -> list[Request]:
@@ -210,7 +233,7 @@ async def _sessions(store: Store, options: argparse.Namespace) -> int:
         if options.json:
             print(json.dumps({name: getattr(row, name) for name in row.__slots__}))
         else:
-            _say(f"{row.session_id}  {row.state:8} {row.updated_at}  {row.agent}: {row.title}")
+            _say(f"{row.session_id}  {row.state:8} {row.updated_at}  {_flat(f'{row.agent}: {row.title}')}")
     if not rows and not options.json:
         _say("There are no sessions.")
     return Exit.DONE
@@ -233,25 +256,36 @@ async def _log(store: Store, options: argparse.Namespace) -> int:
 
 async def _verify(store: Store, options: argparse.Namespace) -> int:
     """Check the hash chain of one session, or of all."""
-    from sayso.store.chain import verify
-
+    if options.session and await store.session(options.session) is None:
+        raise UnknownCall(f"there is no session {options.session!r}; list them with: sayso sessions")
     ids = [options.session] if options.session else [s async for s in _all(store)]
     bad = 0
     for session_id in ids:
+        wrong = await _wrong(store, session_id)
+        bad += wrong is not None
+        if options.json:
+            print(json.dumps({"session_id": session_id, "wrong": wrong}))
+        elif wrong is not None:
+            _say(f"{session_id}: {wrong}")
+    if not options.json:
+        _say(f"{len(ids)} session{'s' * (len(ids) != 1)} checked, {bad} broken")
+    return Exit.ERROR if bad else Exit.DONE
+
+
+async def _wrong(store: Store, session_id: str) -> str | None:
+    """What is wrong with a session's log, naming the first broken entry; None where it is as it was written."""
+    from sayso.store.chain import verify
+
+    try:
         entries = await store.read(session_id)
         broken = verify(entries)
-        try:
-            for entry in entries:
-                decode(entry.fact)
-        except (BrokenLog, Refused) as exc:
-            _say(f"{session_id}: {exc}")
-            bad += 1
-            continue
         if broken is not None:
-            _say(f"{session_id}: entry {broken} was changed, removed or inserted")
-            bad += 1
-    _say(f"{len(ids)} sessions checked, {bad} broken")
-    return Exit.ERROR if bad else Exit.DONE
+            return f"entry {broken} was changed, removed or inserted"
+        for entry in entries:
+            decode(entry.fact)
+    except (BrokenLog, Refused) as exc:
+        return str(exc)
+    return None
 
 
 async def _all(store: Store) -> Any:

@@ -30,10 +30,10 @@ _EXITS = {
 }
 
 
-async def one_turn(driver: Driver, message: str, resume: Callable[[], Sequence[str]]) -> Exit:
+async def one_turn(driver: Driver, message: str, resume: Callable[[], Sequence[str]], place: Sequence[str]) -> Exit:
     """Take `message`, or go on without one where it is empty; print what waits.
 
-    resume: gives the command by which a person goes on with this conversation.
+    resume: gives the command by which a person goes on with this conversation. place: as `ways` takes it.
     """
     with driver.interruptible():
         inputs: Inputs = message or None
@@ -43,7 +43,7 @@ async def one_turn(driver: Driver, message: str, resume: Callable[[], Sequence[s
             driver.screen.fault("The message was not taken: answers are owed first.")
     waiting = driver.agent.requests()
     if waiting:
-        show_waiting(driver.screen, waiting, resume())
+        show_waiting(driver.screen, waiting, resume(), place)
         return Exit.WAITING
     return exit_of(driver.ended)
 
@@ -53,7 +53,7 @@ def exit_of(ended: ReplyEndEvent | None) -> Exit:
     return _EXITS[ended.finished_reason] if ended is not None else Exit.DONE
 
 
-def show_waiting(screen: Screen, waiting: Sequence[Request], command: Sequence[str]) -> None:
+def show_waiting(screen: Screen, waiting: Sequence[Request], command: Sequence[str], place: Sequence[str] = ()) -> None:
     """Print each request with its id, and how to answer."""
     import shlex
 
@@ -67,5 +67,5 @@ def show_waiting(screen: Screen, waiting: Sequence[Request], command: Sequence[s
     count = "1 request waits" if len(waiting) == 1 else f"{len(waiting)} requests wait"
     out.print()
     out.print(Text(f"{count} for a person. Nothing of it has run. To answer:"), soft_wrap=True)
-    for way in (*ways(waiting[0])[:2], shlex.join(command)):
+    for way in (*ways(waiting[0], place)[:2], shlex.join(command)):
         out.print(Text(f"  {visible(way)}", style="bold"), highlight=False, soft_wrap=True)
