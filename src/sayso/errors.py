@@ -13,6 +13,8 @@
       Outside                 the operator: a model, a store or an optional package failed
         ModelError            the model provider failed; `kind` says how
         StoreError            the store cannot be read or written
+          StoreGone           it cannot be reached at this moment, and may come back
+          LockLost            this process's proof of life in the store is gone: it may start nothing
           NewerLog            the log was written by a later version of Sayso
           BrokenLog           an entry was changed, removed, inserted or torn
         MissingExtra          an optional package is not installed; the message names the extra
@@ -27,6 +29,7 @@ __all__ = [
     "Conflict",
     "InvalidAnswer",
     "InvalidRule",
+    "LockLost",
     "MissingExtra",
     "ModelError",
     "ModelErrorKind",
@@ -38,6 +41,7 @@ __all__ = [
     "SaysoError",
     "StaleAnswer",
     "StoreError",
+    "StoreGone",
     "UnknownCall",
     "WrongMoment",
 ]
@@ -134,6 +138,14 @@ class ModelError(Outside):
 
 class StoreError(Outside):
     """The store cannot be read or written."""
+
+
+class StoreGone(StoreError):
+    """The store cannot be reached at this moment, and may come back. What was being written may be there or not."""
+
+
+class LockLost(StoreError):
+    """This process's proof of life in the store is gone, so it may start nothing under it. Nothing was written."""
 
 
 class NewerLog(StoreError):

@@ -300,7 +300,7 @@ def test_a_host_keeps_nothing_for_a_parked_session() -> None:
             await asyncio.gather(*(host.submit(None, "pay") for _ in range(20)))
             await host.settled()
             assert len(await host.pending(limit=50)) == 20
-            assert (host._driven, host._taking) == ({}, {})
+            assert (host._driving._driven, host._driving._taking) == ({}, {})
 
     asyncio.run(world())
 

@@ -77,7 +77,7 @@ def test_a_page_of_sessions_is_read_in_the_order_of_an_index(connection: apsw.Co
 
 def test_what_is_due_what_changed_and_one_of_anything_are_searched_for(connection: apsw.Connection) -> None:
     for ask in (
-        lambda: sqlite_query.due(connection, "2026-12-01T12:00:00.000+00:00", 100),
+        lambda: sqlite_query.due(connection, "2026-12-01T12:00:00.000+00:00", None, 100),
         lambda: sqlite_query.changed(connection, 0),
         lambda: sqlite_query.find(connection, "r"),
         lambda: sqlite_query.read(connection, "s", 0, None),

@@ -7,11 +7,12 @@ no tool.
 
 import asyncio
 import contextlib
+import time
 from typing import NamedTuple
 
 from sayso.agent.folds import folds_of
 from sayso.agent.index import index_of, outcome_of
-from sayso.errors import Conflict, Refused, StoreError
+from sayso.errors import Conflict, LockLost, Refused, StoreError, StoreGone
 from sayso.ids import now
 from sayso.reply.codec import decode, decode_session, encode_session, written
 from sayso.reply.fact import Fact, OutsideReturned, SessionOpened, ToolReturned
@@ -24,6 +25,9 @@ __all__ = ["SessionLog"]
 # A result that a tool brought back waits this long for the model's next words before it is written on its own:
 # a fast model saves the commit, a slow one cannot make a crash forget that the tool returned. Seconds.
 _GRACE = 0.05
+# While the store is gone, a result or a start waits this long for it, trying again after these. Seconds. Long enough
+# for a database to restart or fail over; after it the call is in doubt, as after a crash.
+_OUTAGE, _RETRY = 30.0, (0.05, 2.0)
 # A snapshot is written when the log has grown by this factor since the last, and by this many entries: all
 # snapshots together then cost a constant number of bytes per entry.
 _SNAPSHOT_GROWTH, _SNAPSHOT_LEAST = 2.0, 256
@@ -107,27 +111,62 @@ class SessionLog:
             del self._fresh[kept:]
             raise
 
-    async def commit(self, *, durable: bool = True) -> None:
+    async def commit(self, *, durable: bool = True, held: str | None = None) -> None:
         """Write what is not written. Raises Conflict if another runner moved the session; then nothing was.
 
-        What a tool or an outside system brought back is never dropped by a conflict: it is written on top of what
-        the other runner did, and the session goes on from there.
+        held: the runner under which a tool is about to start, see `Store.append`. What a tool or an outside system
+        brought back is never dropped by a conflict or a lost lock: it is written on top of what the other runner did,
+        and the session goes on from there. While the store is gone, what was done or is about to be done waits for it.
         """
         self._unschedule()
         async with self._writing:
-            if not self._fresh:
-                return
-            if self._unsure:
-                await self._reconcile()
-            fresh = tuple(self._fresh)
-            if not fresh:
-                return
-            try:
-                await self._append(fresh, durable)
-            except Conflict:
-                await self._rebase(fresh)
+            until, pause = time.monotonic() + _OUTAGE, _RETRY[0]
+            lost: LockLost | None = None
+            while self._fresh:
+                try:
+                    await self._write(durable, held)
+                except Conflict:
+                    if not self._fresh:
+                        raise
+                    durable, held = True, None
+                except LockLost as exc:
+                    lost, durable, held = exc, True, None
+                except StoreGone:
+                    if (held is None and not self._brought()) or time.monotonic() > until:
+                        raise
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, _RETRY[1])
+            if lost is not None:
+                raise lost
 
-    async def _append(self, fresh: tuple[_Fresh, ...], durable: bool) -> None:
+    async def catch_up(self) -> bool:
+        """Take in what other processes wrote meanwhile; False if there is nothing, or if the next commit will meet it.
+
+        Whatever is accepted and not written may not fit what they wrote: only results go on top of it.
+        """
+        async with self._writing:
+            if self._unsure or len(self._brought()) != len(self._fresh):
+                return False
+            if not await self.store.read(self.session_id, after=self.length, limit=1):
+                return False
+            await self._put_on_top()
+            return True
+
+    async def _write(self, durable: bool, held: str | None) -> None:
+        """One attempt. Raises Conflict or LockLost with nothing left unwritten but what was brought back."""
+        if self._unsure:
+            await self._reconcile()
+        try:
+            if self._fresh:
+                await self._append(durable, held)
+        except (Conflict, LockLost) as refused:
+            if isinstance(refused, Conflict) and await self._reconcile():
+                return  # what stood in the way was an attempt of ours whose outcome was not known
+            await self._put_on_top()
+            raise
+
+    async def _append(self, durable: bool, held: str | None) -> None:
+        fresh = tuple(self._fresh)
         outcomes = tuple(each.outcome for each in fresh if each.outcome is not None)
         try:
             await self.store.append(
@@ -137,8 +176,9 @@ class SessionLog:
                 time=now(),
                 index=index_of(self.session, self.runner_id, outcomes),
                 durable=durable,
+                held=held,
             )
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, StoreGone):
             self._unsure = True
             raise
         self.length += len(fresh)
@@ -150,23 +190,23 @@ class SessionLog:
             await self.store.save_snapshot(self.session_id, Snapshot(self.length, _SNAPSHOT_VERSION, body))
             self.fold.snapshot_at = self.length
 
-    async def _rebase(self, fresh: tuple[_Fresh, ...]) -> None:
-        brought = [each.fact for each in fresh if isinstance(each.fact, ToolReturned | OutsideReturned)]
+    def _brought(self) -> list[Fact]:
+        """What is not written of what tools and outside systems brought back."""
+        return [each.fact for each in self._fresh if isinstance(each.fact, ToolReturned | OutsideReturned)]
+
+    async def _put_on_top(self) -> None:
+        """Read the session again and accept what was brought back on top; the rest that is not written is dropped."""
+        brought = self._brought()
         await self.refresh()
-        kept = 0
         for fact in brought:
             with contextlib.suppress(Refused):  # the call has its result already: the other runner closed it
                 self.accept(fact)
-                kept += 1
-        if not kept:
-            raise Conflict(f"another runner moved session {self.session_id!r} first; read it again")
-        try:
-            await self._append(tuple(self._fresh), durable=True)
-        except Conflict:
-            await self._rebase(tuple(self._fresh))
 
-    async def _reconcile(self) -> None:
-        """After a cancelled write: what of it the store has. A store settles a write before it lets go of it."""
+    async def _reconcile(self) -> int:
+        """How many of the unwritten facts the store has after all, which then count as written.
+
+        After a write that was cancelled or cut off. A store settles a write before it lets go of it.
+        """
         found = 0
         for entry in await self.store.read(self.session_id, after=self.length):
             if found == len(self._fresh) or self._fresh[found].data != entry.fact:
@@ -175,6 +215,7 @@ class SessionLog:
         self.length += found
         del self._fresh[:found]
         self._unsure = False
+        return found
 
     # -- writing soon ------------------------------------------------------------------------------
 

@@ -10,40 +10,33 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from sayso.agent.crew import Crew
+from sayso.agent.doubt import lost_calls, raise_doubt, started_by
 from sayso.agent.log import SessionLog
 from sayso.agent.model_call import ask_model
+from sayso.agent.others import Listening
 from sayso.agent.runner import ProcessRunner
-from sayso.agent.tool_call import run_call, settle
-from sayso.errors import ModelError
+from sayso.agent.tool_call import run_call
+from sayso.errors import Conflict, LockLost, ModelError
 from sayso.event import AgentEvent
 from sayso.ids import new_id, now
-from sayso.permission.decision import PermissionDecision
-from sayso.permission.rule import PermissionBehavior
 from sayso.reply.digest import digest_of, question_digest
 from sayso.reply.effect import Await, CallModel, Effect, JudgeCall, RunTool, SettleDoubt, StartQueued
 from sayso.reply.fact import (
     CallSubmitted,
     DoubtRaised,
-    DoubtSettled,
     Fact,
     ReplyEnded,
     ReplyStarted,
-    RunnerLost,
     ToolReturned,
     ToolStarted,
 )
 from sayso.reply.machine import wants
 from sayso.reply.part import Asked, Call
-from sayso.reply.state import At, Session
+from sayso.reply.state import Session
 from sayso.reply.watch import events_of, request_events
-from sayso.tool.toolkit import InvalidInput, definition_digest
+from sayso.tool.toolkit import definition_digest
 
 __all__ = ["Run"]
-
-_IN_DOUBT = (
-    "It was started before, and the program that ran it is gone: it may have run already. "
-    "Yes runs it again; no leaves it as it is."
-)
 
 
 class Run:
@@ -72,12 +65,14 @@ class Run:
         self._events: list[AgentEvent] = []
         self._held: list[AgentEvent] = []  # shown only after what they say is written
         self._news: asyncio.Future[None] | None = None
+        self._runner: ProcessRunner | None = None
         self._task: asyncio.Task[None] | None = None
         self._asked: set[str] = set()
         self._tools: set[asyncio.Task[None]] = set()  # tools that run beside each other
         self._nudged: asyncio.Future[None] | None = None
         self.accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.interrupted_by: str | None = None
+        self._ended_elsewhere = False  # another process interrupted or replaced the reply
         self.was_idle = False  # the input found nothing to do
         self.over = False  # nothing more will be accepted or written by it
 
@@ -153,19 +148,42 @@ class Run:
 
     async def _whole(self, begin: Callable[["Run"], Awaitable[None]]) -> None:
         try:
-            self.log.runner_id = (await self.crew.runner()).id
+            self._runner = await self.crew.runner() if self.drives else None
+            self.log.runner_id = self._runner.id if self._runner is not None else None
             await begin(self)
             await (self._drive() if self.drives else self.commit())
         except asyncio.CancelledError:
-            if self.interrupted_by is None:
+            if self.interrupted_by is not None:
+                return await self._close_interrupted()
+            with contextlib.suppress(Conflict):  # somebody else drives it now
                 await self.log.commit()  # what the tools said when they were stopped; the reply itself can go on later
+            if not self._ended_elsewhere:
                 raise
-            await self._close_interrupted()
         finally:
             self.over = True
+            await self._leave_nothing_running()
+
+    async def _leave_nothing_running(self) -> None:
+        """A call that was started here, is not run here any more and has no result: only a lost lock tells others."""
+        runner = self._runner
+        if runner is None or not runner.alive:
+            return
+        started = started_by(self.log.session, runner.id)
+        if not all([await runner.still_runs(runner.id, self.log.session_id, call_id) for call_id in started]):
+            await runner.abandon()
 
     async def _drive(self) -> None:
-        await self._find_lost()
+        for lost in await lost_calls(self.crew, self.log.session):
+            self.take(lost)
+        others = Listening(self.log, moved=self.nudge, ended=self._end_here)
+        async with others.listening():
+            await self._loop()
+        self._show_held()
+        if self.emit is not None and self._asked:
+            for event in request_events(self.log.session, frozenset(self._asked)):
+                self.emit(event)
+
+    async def _loop(self) -> None:
         try:
             while True:
                 todo = [e for e in wants(self.log.session) if type(e) is not Await]
@@ -180,10 +198,11 @@ class Run:
         except BaseException:
             await self._stop_tools()
             raise
-        self._show_held()
-        if self.emit is not None and self._asked:
-            for event in request_events(self.log.session, frozenset(self._asked)):
-                self.emit(event)
+
+    def _end_here(self) -> None:
+        self._ended_elsewhere = True
+        if self._task is not None:
+            self._task.cancel()
 
     async def _do(self, todo: list[Effect]) -> None:
         """One round: what must be decided first, then whatever may run runs together."""
@@ -201,7 +220,10 @@ class Run:
                 self.take(judged)
                 decided = True
             elif isinstance(effect, SettleDoubt):
-                await self._settle(effect.call)
+                settled = await raise_doubt(self.crew, effect.call)
+                if isinstance(settled, DoubtRaised):
+                    self._asked.add(settled.call_id)
+                self.take(settled)
                 decided = True
         if not decided:
             await self._run_tools([e.call for e in todo if isinstance(e, RunTool)])
@@ -230,9 +252,9 @@ class Run:
                 else:
                     self.emit(event)
 
-    async def commit(self) -> None:
+    async def commit(self, *, held: str | None = None) -> None:
         """Write what is not written, then show what had to wait for that."""
-        await self.log.commit()
+        await self.log.commit(held=held)
         if not self.accepted.done():
             self.accepted.set_result(None)
         self._show_held()
@@ -297,10 +319,17 @@ class Run:
             self.take(ToolStarted(at=now(), call_id=call.id, runner=runner.id, digest=digest_of(call)))
         runner.begin(self.log.session_id, [c.id for c in local])
         try:
-            await self.commit()
+            await self.commit(held=runner.id)
+            if not runner.alive:
+                # It was held as the starts were written, and is not any more: others find them in doubt.
+                raise LockLost(f"runner {runner.id!r} lost its lock; it starts nothing any more")
         except BaseException:
             runner.end(self.log.session_id, [c.id for c in local])
             raise
+        # A result that was written on top of what another runner did takes no start along.
+        mine = set(started_by(self.log.session, runner.id))
+        runner.end(self.log.session_id, [c.id for c in local if c.id not in mine])
+        local = [c for c in local if c.id in mine]
         if len(local) == 1 and not self._tools and not any(type(e) is Await for e in wants(self.log.session)):
             return await self._run_one(runner, local[0])
         for call in local:
@@ -343,41 +372,6 @@ class Run:
     def _returned(self, fact: ToolReturned) -> None:
         self.take(fact)
         self.log.commit_soon()
-
-    # -- after a crash, and after an interrupt -----------------------------------------------------------
-
-    async def _find_lost(self) -> None:
-        """Started calls whose runner is gone: nobody knows whether they did it."""
-        reply = self.log.session.reply
-        if reply is None or reply.ended is not None:
-            return
-        lost: dict[str, list[str]] = {}
-        for c in reply.calls:
-            if c.at is At.RUNNING and c.runner is not None:
-                mine = await self.crew.runner()
-                if not await mine.still_runs(c.runner, self.log.session_id, c.call.id):
-                    lost.setdefault(c.runner, []).append(c.call.id)
-        for runner, call_ids in lost.items():
-            self.take(RunnerLost(at=now(), runner=runner, call_ids=tuple(call_ids)))
-
-    async def _settle(self, call: Call) -> None:
-        tool = self.crew.toolkit.get(call.tool)
-        settled = await settle(tool, self.crew.toolkit, call)
-        if isinstance(settled, DoubtSettled):
-            return self.take(settled)
-        why = f"{_IN_DOUBT} {settled}".strip()
-        definition = definition_digest(tool) if tool is not None else ""
-        decision = PermissionDecision(behavior=PermissionBehavior.ASK, message=why)
-        if tool is not None:
-            try:
-                tool_input = self.crew.toolkit.parse(tool, call.input)
-            except InvalidInput:
-                tool_input = {}
-            asked = await self.crew.judge.question(call, tool, tool_input, definition, decision, why)
-        else:
-            asked = Asked(request_id=new_id(), at=now(), why=why, definition="", digest=question_digest(call, ""))
-        self._asked.add(call.id)
-        return self.take(DoubtRaised(at=now(), call_id=call.id, asked=asked))
 
     async def _close_interrupted(self) -> None:
         reply = self.log.session.reply

@@ -28,6 +28,10 @@ class ProcessRunner:
         """False once the proof is lost: nothing more may be started."""
         return self._proof.alive
 
+    async def abandon(self) -> None:
+        """Let go of the lock: what was started under this id and has no result is in doubt for whoever looks next."""
+        await self._held.__aexit__(None, None, None)
+
     def begin(self, session_id: str, call_ids: Sequence[str]) -> None:
         """From now on these calls are run by this process."""
         self._running |= {(session_id, c) for c in call_ids}

@@ -36,6 +36,13 @@ examples:
 Behind a proxy it speaks plain HTTP: end TLS there. users.toml holds [[user]] tables with name, role (viewer, approver,
 admin) and token_sha256."""
 
+_WORKER = """\
+examples:
+  sayso worker --store postgresql://sayso@db/sayso -m openai:gpt-5      the chat's agent
+  sayso worker myproject.agents:host                                    your own Host, over a PostgresStore
+
+Start as many as you need, on any machine. `sayso serve` with the same store takes what people say and answer."""
+
 _STORES = """\
 examples:
   sayso store migrate postgresql://sayso@db/sayso                    create its tables, or bring them up to date
@@ -94,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     _sessions(command("sessions", "the sessions of a store, the one changed last first"))
     _log(command("log", "what happened in a session; or, with verify, whether the log is as it was written"))
     _serve(command("serve", "the web inbox and the HTTP API, for one person or many", epilog=_SERVE))
+    _work(command("worker", "drive the sessions of a Postgres store, beside any number of others", epilog=_WORKER))
     _places(command("store", "prepare a store, or move sessions from one to another", epilog=_STORES))
     _rules(command("rules", "the rules of this folder, or of a session", epilog=_RULES))
     permission = command("permission", "why a command would run, ask or be denied")
@@ -111,6 +119,17 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    """A number of seconds from 0 on."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return found
 
 
 def _json(parser: argparse.ArgumentParser) -> None:
@@ -184,9 +203,26 @@ def _serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--users", metavar="FILE", help="who may use it: a TOML file (default: you alone)")
     serve.add_argument("--allow-host", action="append", metavar="NAME", help="a further name it is reached by")
     serve.add_argument("--allow-origin", action="append", metavar="URL", help="another site whose pages may call")
+    serve.add_argument(
+        "--drive", action="store_true", help="drive the sessions of a Postgres store here, not in workers"
+    )
     serve.add_argument("-m", "--model", help="PROVIDER:NAME, for new conversations")
     serve.add_argument("--cwd", default=".", metavar="DIR", help="the folder of new conversations (default: this)")
     _store(serve)
+
+
+def _work(worker: argparse.ArgumentParser) -> None:
+    worker.add_argument("app", nargs="?", metavar="APP", help="module:attribute of a Host (default: the chat's agent)")
+    worker.add_argument(
+        "--concurrency", type=_count, default=20, metavar="N", help="sessions driven at a time (default: 20)"
+    )
+    worker.add_argument(
+        "--grace", type=_seconds, default=10.0, metavar="S", help="seconds that what runs has to end (default: 10)"
+    )
+    worker.add_argument("-v", "--verbose", action="store_true", help="say what the queue does")
+    worker.add_argument("-m", "--model", help="PROVIDER:NAME, for sessions that name none")
+    worker.add_argument("--cwd", default=".", metavar="DIR", help="the folder of sessions that name none")
+    _store(worker)
 
 
 def _places(store: argparse.ArgumentParser) -> None:
@@ -250,6 +286,10 @@ def _run(options: argparse.Namespace) -> int:
             from sayso.cli.serve import serve
 
             return serve(options)
+        case "worker":
+            from sayso.cli.worker import worker
+
+            return worker(options)
         case "rules" | "permission":
             from sayso.cli import rules
 

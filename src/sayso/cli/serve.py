@@ -2,21 +2,21 @@
 
 import argparse
 import asyncio
-import importlib
+import contextlib
 import os
 import secrets
 import socket
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from sayso.cli import Exit
-from sayso.cli.choice import NAME, NoModel, chosen_model, notes_builder
+from sayso.cli.app import host_of, in_postgres
+from sayso.cli.choice import NoModel
 from sayso.cli.driver import whoami
-from sayso.cli.home import default_store, state_home
+from sayso.cli.home import state_home
 from sayso.errors import MissingExtra, SaysoError
 from sayso.host import Host
-from sayso.store import open_store
-from sayso.store.base import Store
 from sayso.visible import visible
 
 __all__ = ["serve"]
@@ -56,7 +56,7 @@ async def _serve(options: argparse.Namespace) -> int:
         access = Access.single(token, whoami() or "admin")
     sock = _socket(options.host, options.port)
     port = sock.getsockname()[1]
-    host, store = _host(options)
+    host = host_of(options)
     names = {*LOCAL, f"[{options.host}]" if ":" in options.host else options.host, *(options.allow_host or ())}
     app = create_app(host, access, hosts=names, origins=options.allow_origin or ())
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10, lifespan="on", server_header=False)
@@ -74,13 +74,34 @@ async def _serve(options: argparse.Namespace) -> int:
     print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
     print("Ctrl-C ends it; what waits stays in the store.", flush=True)
     try:
-        await server.serve(sockets=[sock])
+        async with _queue_of(host, options.drive):
+            await server.serve(sockets=[sock])
     finally:
-        if store is not None:
-            await store.close()
+        if not options.app:
+            await host.store.close()
     if not server.started:
         return Exit.ERROR
     return Exit.DONE
+
+
+@contextlib.asynccontextmanager
+async def _queue_of(host: Host, drive: bool) -> AsyncIterator[None]:
+    """Inside, sessions in Postgres are driven by workers, unless they are to be driven here."""
+    store = in_postgres(host)
+    if store is None or drive:
+        yield
+        return
+    from sayso.worker import Queue
+
+    async with Queue(store) as queue:
+        host.hand_over(queue)
+        if not await queue.workers():
+            print(
+                "Sessions are driven by `sayso worker`, and none is running yet. To drive them here: --drive.",
+                file=sys.stderr,
+                flush=True,
+            )
+        yield
 
 
 def _socket(host: str, port: int) -> socket.socket:
@@ -112,33 +133,3 @@ def _kept_token() -> str:
         with os.fdopen(fd, "w", encoding="utf-8") as file:
             file.write(token)
         return token
-
-
-def _host(options: argparse.Namespace) -> tuple[Host, Store | None]:
-    """The host to serve, and the store to close after it."""
-    if options.app:
-        return _named(options.app), None
-    cwd = Path(options.cwd).resolve()
-    spec = chosen_model(options.model, os.environ)
-    store = open_store(options.store or default_store())
-    build = notes_builder({"cwd": str(cwd), "model": spec}, os.environ)
-    return Host(store, {NAME: build}, on_trouble=_trouble), store
-
-
-def _trouble(session_id: str, problem: BaseException) -> None:
-    print(visible(f"sayso: session {session_id or '-'}: {type(problem).__name__}: {problem}"), file=sys.stderr)
-
-
-def _named(app: str) -> Host:
-    """The host that `module:attribute` names. Raises ValueError where there is none."""
-    module, _, attribute = app.partition(":")
-    if not attribute:
-        raise ValueError(f"{app}: say module:attribute, where attribute is a sayso.host.Host")
-    sys.path.insert(0, os.getcwd())
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as exc:
-        raise ValueError(f"{app} cannot be loaded: {exc}") from exc
-    if not isinstance(found, Host):
-        raise ValueError(f"{app} is a {type(found).__name__}; it must be a sayso.host.Host")
-    return found

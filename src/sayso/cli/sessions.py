@@ -18,7 +18,7 @@ from sayso.cli.form import questions_of
 from sayso.cli.home import named_store, place_of
 from sayso.cli.sentence import questions, sentence, ways
 from sayso.errors import BrokenLog, Refused, SaysoError, UnknownCall
-from sayso.host import Host, about
+from sayso.host import Host, Nobody, about
 from sayso.host.row import request_in
 from sayso.reply.codec import decode
 from sayso.request import Answer, Request
@@ -138,7 +138,7 @@ async def _answer(store: Store, options: argparse.Namespace) -> int:
     request = request_in(row)
     answer = _as_answer(request, options)
     build = builder(await about(store, row.session_id), os.environ, model=options.model)
-    host = Host(store, {NAME: build}, drives=options.drive)
+    host = Host(store, {NAME: build}, dispatch=None if options.drive else Nobody())
     await host.answer(answer, by=whoami(), via="cli")
     _say(_answered(request, answer))
     if not options.drive:

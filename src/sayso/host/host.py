@@ -6,13 +6,15 @@ costs rows and nothing else. Owns who is driven in this process; the truth is th
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Self
+from typing import Self, TypedDict
 
 from sayso.agent import Agent
-from sayso.errors import Conflict, InvalidAnswer, NotWaiting, Refused, SaysoError, UnknownCall
+from sayso.errors import Conflict, NotWaiting, Refused, SaysoError, UnknownCall
 from sayso.event import AgentEvent, UserInterruptEvent
+from sayso.host.dispatch import Dispatch
+from sayso.host.driving import Build, Driving
 from sayso.host.nested import Nested
 from sayso.host.reply_to import as_event
 from sayso.host.row import decided_of, no_longer, question_in, request_in
@@ -22,24 +24,23 @@ from sayso.message import Msg
 from sayso.permission.rule import PermissionRule
 from sayso.request import Answer, Decided, Request
 from sayso.state import AgentState
-from sayso.store.base import SessionRow, Store, Waiting
+from sayso.store.base import Store, Waiting
 from sayso.tool.base import ToolBase
 
 __all__ = ["Build", "Host"]
 
-Build = Callable[[Store, str], Agent | Awaitable[Agent]]
-"""Makes the agent of a session: `build(store, session_id)`; its name is the key it is registered under."""
 
-# Each time somebody else was faster, so something went on: even fifty processes on one session are through by then.
-_PATIENCE = 100
+class _Options(TypedDict):
+    sink: Callable[[AgentEvent], None]
+    drive: bool
 
 
 class Host:
     """Conversations of `agents` over `store`.
 
     agents: name -> `build(store, session_id) -> Agent`. tick: seconds between looks for what expired. clock: gives
-    the time as an aware datetime. drives: False only writes what comes in, for another process to go on with.
-    on_trouble: is told of a session whose drive failed; it stays as the log has it.
+    the time as an aware datetime. dispatch: sees to it that another process drives what comes in, which is only written
+    here. on_trouble: is told of a session whose drive failed; it stays as the log has it.
     nested: name of an `AgentTool` -> the agent that its calls are given to.
     Use it as `async with Host(...) as host`; or `start()` and `close()`.
     """
@@ -52,24 +53,18 @@ class Host:
         tick: float = 5.0,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         on_trouble: Callable[[str, BaseException], None] | None = None,
-        drives: bool = True,
+        dispatch: Dispatch | None = None,
         nested: Mapping[str, str] | None = None,
     ) -> None:
         if not agents:
             raise ValueError("a host needs at least one agent: Host(store, agents={'name': build})")
         self.store = store
-        self._agents = dict(agents)
         self._tick = tick
         self._clock = clock
-        self._drives = drives
-        self._on_trouble = on_trouble
         self._live = Live()
-        self._driven: dict[str, tuple[Agent, asyncio.Task[None]]] = {}
-        self._taking: dict[str, asyncio.Lock] = {}
-        self._offered: dict[str, list[ToolBase]] = {}
         self._ticking: asyncio.Task[None] | None = None
         self._nested = Nested(self, nested or {})
-        self._errands: set[asyncio.Task[None]] = set()
+        self._driving = Driving(store, agents, after=self._nested.after, dispatch=dispatch, on_trouble=on_trouble)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -81,15 +76,19 @@ class Host:
     @property
     def agents(self) -> list[str]:
         """The names of the agents that sessions can be begun with."""
-        return list(self._agents)
+        return list(self._driving.agents)
+
+    def hand_over(self, dispatch: Dispatch) -> None:
+        """From now on only write what comes in, and have `dispatch` see to it that some process drives it."""
+        self._driving.dispatch = dispatch
 
     # -- life ------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Go on with what was left unfinished, and begin to look for what expires."""
-        if self._drives:
+        if self._driving.here:
             await self.pick_up()
-            await self._nested.pick_up()
+            await self.reunite()
         self._ticking = asyncio.create_task(self._keep_ticking())
 
     async def close(self, grace: float = 10.0) -> None:
@@ -98,39 +97,57 @@ class Host:
             self._ticking.cancel()
             await asyncio.wait([self._ticking])
             self._ticking = None
-        tasks = [task for _, task in self._driven.values()]
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=grace)
-            for task in late:
-                task.cancel()
-            if late:
-                await asyncio.wait(late)
+        await self._driving.close(grace)
 
     async def settled(self) -> None:
         """Return once nothing is driven here: all is parked or ended."""
-        while self._driven or self._errands:
-            await asyncio.wait([*(task for _, task in self._driven.values()), *self._errands])
-            await asyncio.sleep(0)  # let the drives be taken off the list
+        await self._driving.settled()
 
-    async def pick_up(self) -> list[str]:
-        """Drive every session that has work and no living runner; their ids."""
-        found: list[str] = []
+    async def reunite(self) -> None:
+        """Go on with what a process that ended left between an agent and the agents that work for it."""
+        await self._nested.pick_up()
+
+    async def pick_up(self, *, agent: str | None = None, skip: Collection[str] = ()) -> list[str]:
+        """Go on with every session that has work, no living runner and an agent of ours; their ids.
+
+        agent: only its sessions. skip: sessions that somebody is about to drive.
+        """
+        agents = self.agents if agent is None else [agent]
+        alive: dict[str, bool] = {}
+        found: dict[str, str] = {}
         after: str | None = None
         while rows := await self.store.sessions(state="working", after=after, limit=200):
             for row in rows:
-                if row.session_id not in self._driven and not await self._is_driven(row):
-                    found.append(row.session_id)
+                if row.agent not in agents or row.session_id in skip:
+                    continue
+                if row.runner is not None and row.runner not in alive:
+                    alive[row.runner] = await self.store.is_alive(row.runner)
+                if not (self._driving.is_driven(row.session_id) or alive.get(row.runner or "")):
+                    found[row.session_id] = row.agent
             after = rows[-1].session_id
-        for session_id in found:
+        for session_id, name in found.items():
+            if not self._driving.here:
+                await self._driving.hand_on(session_id, name)
+                continue
             with contextlib.suppress(Conflict, Refused):  # somebody else was faster: it is theirs
                 await self._go_on(session_id)
-        return found
+        return list(found)
 
-    async def _go_on(self, session_id: str) -> None:
-        await self._take(session_id, lambda agent: agent.accept(None, sink=self._sink(session_id)))
+    async def _go_on(self, session_id: str) -> "asyncio.Task[None]":
+        sink = self._options(session_id)["sink"]
+        return await self._driving.take(session_id, lambda agent: agent.accept(None, sink=sink), hand_on=False)
 
-    async def _is_driven(self, row: SessionRow) -> bool:
-        return row.runner is not None and await self.store.is_alive(row.runner)
+    async def drive(self, session_id: str) -> None:
+        """Go on with a session in this process, whoever else is asked otherwise, and return once it parks or ends.
+
+        For workers. Raises what stopped the drive; the session then stays as the log has it.
+        """
+        if not self._driving.is_driven(session_id):
+            task = await self._go_on(session_id)
+            await asyncio.wait([task])
+            if not task.cancelled():  # else another process, or the end of this one, stopped it
+                task.result()
+        await self._driving.settled(session_id)
 
     async def _keep_ticking(self) -> None:
         while True:
@@ -138,7 +155,7 @@ class Host:
             try:
                 await self.expire()
             except SaysoError as exc:
-                self._trouble("", exc)
+                self._driving.trouble("", exc)
 
     # -- conversations ---------------------------------------------------------------------------------
 
@@ -157,18 +174,15 @@ class Host:
         Raises Parked, ... as the agent does with a message while it waits.
         """
         session_id = session_id or new_id()
-        await self._take(
-            session_id,
-            lambda a: a.accept(message, by=by, via=via, sink=self._sink(session_id), drive=self._drives),
-            name=agent,
-        )
+        options = self._options(session_id)
+        await self._driving.take(session_id, lambda a: a.accept(message, by=by, via=via, **options), name=agent)
         return session_id
 
     async def session(self, session_id: str) -> AgentState:
         """A session as a value. Raises UnknownCall if there is none by that id."""
         if await self.store.session(session_id) is None:
             raise UnknownCall(f"there is no session {session_id!r}")
-        return (await self._agent(session_id, None)).state
+        return (await self._driving.agent(session_id)).state
 
     async def interrupt(self, session_id: str, *, by: str = "", via: str = "") -> None:
         """Stop the reply under way, running or parked, and those of the agents that work for it."""
@@ -178,25 +192,25 @@ class Host:
         await self._stop(session_id, by, via)
 
     async def _stop(self, session_id: str, by: str, via: str) -> None:
-        agent = await self._agent(session_id, None)
+        agent = await self._driving.agent(session_id)
         if agent.reply_id is not None:
-            event = UserInterruptEvent(reply_id=agent.reply_id)
-            await agent.reply(event, by=by, via=via)
+            event, options = UserInterruptEvent(reply_id=agent.reply_id), self._options(session_id)
+            await self._driving.take(session_id, lambda a: a.accept(event, by=by, via=via, **options))
 
     async def set_mode(self, session_id: str, mode: str, *, by: str = "") -> None:
         """Change a session's permission mode; it counts from the next judgement on."""
-        await (await self._agent(session_id, None)).set_mode(mode, by=by)
+        await (await self._driving.agent(session_id)).set_mode(mode, by=by)
 
     async def add_rule(self, session_id: str, rule: PermissionRule, *, by: str = "") -> None:
         """Add a rule to a session. Raises InvalidRule if it can never match its tool.
 
         For a program that holds the host: a surface offers rules by their id, with an answer.
         """
-        await (await self._agent(session_id, None)).add_rule(rule, by=by)
+        await (await self._driving.agent(session_id)).add_rule(rule, by=by)
 
     async def remove_rule(self, session_id: str, rule: PermissionRule, *, by: str = "") -> None:
         """Revoke a rule of a session. Raises WrongMoment if it has no such rule."""
-        await (await self._agent(session_id, None)).remove_rule(rule, by=by)
+        await (await self._driving.agent(session_id)).remove_rule(rule, by=by)
 
     def watch(self, session_id: str, *, after: int = 0) -> AsyncGenerator[Seen, None]:
         """The session's events from entry `after` of its log on, for ever; deltas of what is driven here between."""
@@ -223,7 +237,7 @@ class Host:
     async def request(self, request_id: str) -> Request:
         """One request, with its tool's schema. Raises NotWaiting if it waits no more, or never did."""
         row = await self.waiting(request_id)
-        agent = await self._agent(row.session_id, None)
+        agent = await self._driving.agent(row.session_id)
         for request in agent.requests():
             if request.id == request_id:
                 return await self._nested.with_path(request)
@@ -254,16 +268,15 @@ class Host:
         """
         row = await self.waiting(answer.request_id)
         event = as_event(request_in(row), answer)
-        sink = self._sink(row.session_id)
-        call_id = question_in(row).call.id
+        options, call_id = self._options(row.session_id), question_in(row).call.id
 
         async def give(agent: Agent) -> "asyncio.Task[None]":
             if event is None:
-                return await agent.expire(call_id, by=by, via=via, sink=sink, drive=self._drives)
-            return await agent.accept(event, by=by, via=via, sink=sink, drive=self._drives)
+                return await agent.expire(call_id, by=by, via=via, **options)
+            return await agent.accept(event, by=by, via=via, **options)
 
         try:
-            await self._take(row.session_id, give)
+            await self._driving.take(row.session_id, give)
         except NotWaiting:  # somebody was faster by a moment; it can be said who
             raise await self._not_waiting(answer.request_id) from None
 
@@ -271,15 +284,20 @@ class Host:
         """Record every question whose time is over as unanswered; the ids of the requests."""
         now = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
         over: list[str] = []
-        for row in await self.store.due(before=now):
-            with contextlib.suppress(Conflict, Refused):  # answered at the last moment: the answer stands
-                await self._expire(row.session_id, question_in(row).call.id)
-                over.append(row.request_id)
+        after: Waiting | None = None
+        while rows := await self.store.due(before=now, after=after):
+            for row in rows:
+                question = question_in(row)
+                if question.agent in self._driving.agents:
+                    with contextlib.suppress(Conflict, Refused):  # answered at the last moment: the answer stands
+                        await self._expire(row.session_id, question.call.id)
+                        over.append(row.request_id)
+            after = rows[-1]
         return over
 
     async def _expire(self, session_id: str, call_id: str) -> None:
-        sink = self._sink(session_id)
-        await self._take(session_id, lambda agent: agent.expire(call_id, sink=sink, drive=self._drives))
+        options = self._options(session_id)
+        await self._driving.take(session_id, lambda agent: agent.expire(call_id, **options))
 
     async def waiting(self, request_id: str) -> Waiting:
         """The row of an open request. Raises NotWaiting (by whom, how, when it was answered)."""
@@ -296,94 +314,8 @@ class Host:
 
         Raises InvalidAnswer for one that is no external tool: what runs here is what the program built.
         """
-        for tool in tools:
-            if not tool.is_external_tool:
-                raise InvalidAnswer(f"{tool.name!r} is no external tool; only those can be brought along")
-        self._offered[session_id] = list(tools)
-        if not tools:
-            del self._offered[session_id]
+        self._driving.offer(session_id, tools)
 
-    # -- driving ---------------------------------------------------------------------------------------
-
-    def _sink(self, session_id: str) -> Callable[[AgentEvent], None]:
-        return lambda event: self._live.sink(session_id, event)
-
-    async def _take(
-        self,
-        session_id: str,
-        give: Callable[[Agent], Awaitable["asyncio.Task[None]"]],
-        *,
-        name: str | None = None,
-    ) -> None:
-        """Give an input to a session's agent, and keep what it then does among the driven.
-
-        Where another process moved the session at that moment the input was not taken: it is given again to the
-        session as it is now, which may refuse it.
-        """
-        for attempt in range(_PATIENCE):
-            try:
-                await self._give(session_id, give, name)
-                return
-            except Conflict:
-                await asyncio.sleep(min(0.001 * 2**attempt, 0.05))  # whoever was faster is writing
-        await self._give(session_id, give, name)
-
-    async def _give(
-        self, session_id: str, give: Callable[[Agent], Awaitable["asyncio.Task[None]"]], name: str | None
-    ) -> None:
-        lock = self._taking.setdefault(session_id, asyncio.Lock())
-        try:
-            async with lock:
-                agent = await self._agent(session_id, name)
-                task = await give(agent)
-                if session_id not in self._driven or self._driven[session_id][1] is not task:
-                    self._driven[session_id] = (agent, task)
-                    task.add_done_callback(lambda t: self._done(session_id, t))
-        finally:
-            if not lock.locked():
-                self._taking.pop(session_id, None)
-
-    async def _agent(self, session_id: str, name: str | None) -> Agent:
-        driven = self._driven.get(session_id)
-        if driven is not None and not driven[1].done():
-            return driven[0]
-        row = await self.store.session(session_id)
-        key = row.agent if row is not None else name
-        if key is None and len(self._agents) == 1:
-            (key,) = self._agents
-        build = self._agents.get(key or "")
-        if build is None:
-            names = ", ".join(sorted(self._agents))
-            raise Refused(f"session {session_id!r} needs agent {key!r}; this host has: {names}")
-        made = build(self.store, session_id)
-        agent = made if isinstance(made, Agent) else await made
-        if agent.name != key:
-            raise ValueError(f"the builder of agent {key!r} made one called {agent.name!r}; give it the name {key!r}")
-        for tool in self._offered.get(session_id, ()):
-            try:
-                agent.toolkit.add(tool)
-            except ValueError as exc:
-                raise InvalidAnswer(f"that tool cannot be brought along: {exc}") from exc
-        await agent.load()
-        return agent
-
-    def _done(self, session_id: str, task: "asyncio.Task[None]") -> None:
-        if (driven := self._driven.get(session_id)) is not None and driven[1] is task:
-            del self._driven[session_id]
-        if task.cancelled():
-            return
-        if (problem := task.exception()) is not None:
-            self._trouble(session_id, problem)
-            return
-        errand = asyncio.create_task(self._nested.after(session_id))
-        self._errands.add(errand)
-        errand.add_done_callback(lambda e: self._ran(session_id, e))
-
-    def _ran(self, session_id: str, errand: "asyncio.Task[None]") -> None:
-        self._errands.discard(errand)
-        if not errand.cancelled() and (problem := errand.exception()) is not None:
-            self._trouble(session_id, problem)
-
-    def _trouble(self, session_id: str, problem: BaseException) -> None:
-        if self._on_trouble is not None:
-            self._on_trouble(session_id, problem)
+    def _options(self, session_id: str) -> _Options:
+        """How an agent is to take an input."""
+        return {"sink": lambda event: self._live.sink(session_id, event), "drive": self._driving.here}

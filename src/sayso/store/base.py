@@ -124,13 +124,23 @@ class Store(Protocol):
     """Append-only logs, one per session, and an index kept in the same transaction."""
 
     async def append(
-        self, session_id: str, facts: Sequence[bytes], *, at: int, time: str, index: Index, durable: bool = True
+        self,
+        session_id: str,
+        facts: Sequence[bytes],
+        *,
+        at: int,
+        time: str,
+        index: Index,
+        durable: bool = True,
+        held: str | None = None,
     ) -> tuple[Entry, ...]:
         """Add all facts or none, and replace the session's index row.
 
         at: the length the log must have now. Raises `Conflict` where it has another, `StoreError` when it cannot
-        be written; either way nothing was. durable: on disk before this returns. When it is cancelled it first
-        settles: whether the facts were added is decided before CancelledError leaves it.
+        be written; either way nothing was, except that after `StoreGone` only the store can say. durable: on disk
+        before this returns. held: a runner whose lock must be held as the facts are added, else `LockLost`: others
+        may already take it for dead. When it is cancelled it first settles: whether the facts were added is decided
+        before CancelledError leaves it.
         """
         ...
 
@@ -184,8 +194,11 @@ class Store(Protocol):
         """One request that waits no more."""
         ...
 
-    async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
-        """Open requests whose `expires_at` is not after `before`."""
+    async def due(self, *, before: str, after: Waiting | None = None, limit: int = 100) -> Sequence[Waiting]:
+        """Open requests whose `expires_at` is not after `before`, the one due first first.
+
+        after: the last of the page before, whether or not it still waits.
+        """
         ...
 
     async def sessions(

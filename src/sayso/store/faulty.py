@@ -53,7 +53,15 @@ class CrashingStore:
         self._runners: set[str] = set()
 
     async def append(
-        self, session_id: str, facts: Sequence[bytes], *, at: int, time: str, index: Index, durable: bool = True
+        self,
+        session_id: str,
+        facts: Sequence[bytes],
+        *,
+        at: int,
+        time: str,
+        index: Index,
+        durable: bool = True,
+        held: str | None = None,
     ) -> tuple[Entry, ...]:
         """See `Store.append`; this is where it dies."""
         self._check_lives()
@@ -64,7 +72,7 @@ class CrashingStore:
         # The others of a dying process do not get their turn while the last append is written.
         self.crashed = dies
         try:
-            return await self.inner.append(session_id, facts, at=at, time=time, index=index, durable=durable)
+            return await self.inner.append(session_id, facts, at=at, time=time, index=index, durable=durable, held=held)
         finally:
             if dies:
                 self._die()
@@ -133,10 +141,10 @@ class CrashingStore:
         self._check_lives()
         return await self.inner.find_closed(request_id)
 
-    async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
+    async def due(self, *, before: str, after: Waiting | None = None, limit: int = 100) -> Sequence[Waiting]:
         """See `Store.due`."""
         self._check_lives()
-        return await self.inner.due(before=before, limit=limit)
+        return await self.inner.due(before=before, after=after, limit=limit)
 
     async def sessions(
         self, *, state: str | None = None, after: str | None = None, limit: int = 50

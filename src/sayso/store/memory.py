@@ -11,7 +11,7 @@ from sayso.ids import new_id
 from sayso.store.base import Closed, Entry, Index, Runner, SessionRow, Snapshot, Waiting
 from sayso.store.chain import FIRST, link
 from sayso.store.outcome import outcomes_of
-from sayso.store.refusal import closed, conflict, no_such_page, no_such_snapshot, refuse_strangers
+from sayso.store.refusal import closed, conflict, lock_lost, no_such_page, no_such_snapshot, refuse_strangers
 from sayso.store.watch import Watch
 
 __all__ = ["MemoryStore"]
@@ -70,7 +70,15 @@ class MemoryStore:
         self._watch = Watch()
 
     async def append(
-        self, session_id: str, facts: Sequence[bytes], *, at: int, time: str, index: Index, durable: bool = True
+        self,
+        session_id: str,
+        facts: Sequence[bytes],
+        *,
+        at: int,
+        time: str,
+        index: Index,
+        durable: bool = True,
+        held: str | None = None,
     ) -> tuple[Entry, ...]:
         """See `Store.append`."""
         self._check_open()
@@ -78,6 +86,8 @@ class MemoryStore:
         entries = session.entries if session else []
         if len(entries) != at:
             raise conflict(session_id, length=len(entries), at=at)
+        if held is not None and held not in self._runners:
+            raise lock_lost(held)
         if index.waiting:
             refuse_strangers(session_id, index, self._owners(index))
         previous = entries[-1].hash if entries else FIRST
@@ -195,14 +205,16 @@ class MemoryStore:
         self._check_open()
         return self._closed.get(request_id)
 
-    async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
-        """See `Store.due`; the one due first comes first."""
+    async def due(self, *, before: str, after: Waiting | None = None, limit: int = 100) -> Sequence[Waiting]:
+        """See `Store.due`."""
         self._check_open()
         found = [
             (each.expires_at, each.request_id, each)
             for each in self._waiting.values()
             if each.expires_at is not None and each.expires_at <= before
         ]
+        if after is not None:
+            found = [item for item in found if item[:2] > (after.expires_at or "", after.request_id)]
         found.sort(key=lambda item: item[:2])
         return [each for _, _, each in found[: max(limit, 0)]]
 

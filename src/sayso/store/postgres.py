@@ -12,8 +12,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Concatenate, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
-from sayso.errors import MissingExtra, StoreError
+from sayso.errors import LockLost, MissingExtra, StoreError
 
 try:
     from sayso.store import postgres_query
@@ -43,28 +44,44 @@ class PostgresStore:
     timeout: seconds to wait for a connection before `StoreError`.
 
     Every append is on disk before it returns, whatever `durable` says (unless the server itself is set to
-    synchronous_commit = off). While the database is gone each call raises `StoreError`, and works again once it is
+    synchronous_commit = off). While the database is gone each call raises `StoreGone`, and works again once it is
     back; who waits goes on waiting. Where the connection breaks in the middle of a commit, the server is asked what
-    became of it; only while it cannot be asked does an append raise `StoreError` without knowing, and say so.
+    became of it; only while it cannot be asked does an append raise `StoreGone` without knowing, and say so.
 
     Methods may be called from any event loop. After a fork, a child makes its own store.
     """
 
     def __init__(self, dsn: str, *, timeout: float = 5.0) -> None:
+        self.dsn = dsn
         self._database = PostgresDatabase(dsn, timeout, _READERS)
         self._writer = PostgresWriter(self._database)
         self._readers = ThreadPoolExecutor(_READERS, "sayso-reader")
         self._listener = PostgresListener(self._database)
+        self._runners: WeakValueDictionary[str, PostgresRunner] = WeakValueDictionary()
         self._process: int | None = None
         self._closed = False
 
     async def append(
-        self, session_id: str, facts: Sequence[bytes], *, at: int, time: str, index: Index, durable: bool = True
+        self,
+        session_id: str,
+        facts: Sequence[bytes],
+        *,
+        at: int,
+        time: str,
+        index: Index,
+        durable: bool = True,
+        held: str | None = None,
     ) -> tuple[Entry, ...]:
         """See `Store.append`, and above what it promises."""
         self._check_usable()
         del durable  # every commit is on disk before it is told of
-        return await self._writer.write(Append(session_id=session_id, facts=facts, at=at, time=time, index=index))
+        statement = Append(session_id=session_id, facts=facts, at=at, time=time, index=index, held=held)
+        try:
+            return await self._writer.write(statement)
+        except LockLost:
+            if (runner := self._runners.get(held or "")) is not None:
+                runner.lose()
+            raise
 
     async def read(self, session_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
         """See `Store.read`. Raises `BrokenLog` where an entry is missing."""
@@ -137,9 +154,9 @@ class PostgresStore:
         """See `Store.find_closed`."""
         return await self._ask(postgres_query.find_closed, request_id)
 
-    async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
-        """See `Store.due`; the one due first comes first."""
-        return await self._ask(postgres_query.due, before, limit)
+    async def due(self, *, before: str, after: Waiting | None = None, limit: int = 100) -> Sequence[Waiting]:
+        """See `Store.due`."""
+        return await self._ask(postgres_query.due, before, after, limit)
 
     async def sessions(
         self, *, state: str | None = None, after: str | None = None, limit: int = 50
@@ -161,6 +178,7 @@ class PostgresStore:
         except asyncio.CancelledError:
             taking.add_done_callback(_let_go)  # the lock may be taken a moment later, for nobody
             raise
+        self._runners[runner.id] = runner
         try:
             yield runner
         finally:

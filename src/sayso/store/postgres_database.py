@@ -11,7 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from sayso.errors import StoreError
+from sayso.errors import StoreError, StoreGone
 from sayso.store.postgres_schema import bring_up_to_date
 from sayso.store.refusal import closed
 
@@ -20,6 +20,9 @@ __all__ = ["Link", "PostgresDatabase"]
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 Link = psycopg.Connection[tuple[Any, ...]]
+
+# Of SQLSTATE: connection exceptions, and the three that a server gives while it stops or starts.
+_GOING = ("08", "57P01", "57P02", "57P03")
 
 # This side must notice a silent network before the server does (runner.py sets its side), and frees the lock.
 _KEEPALIVE = {"keepalives_idle": 2, "keepalives_interval": 1, "keepalives_count": 3, "tcp_user_timeout": 5000}
@@ -83,7 +86,7 @@ class PostgresDatabase:
         except PoolClosed:
             raise closed() from None
         except PoolTimeout:
-            raise StoreError(
+            raise StoreGone(
                 f"{self.where}: no connection within {self._timeout:g} s; see that the server runs and has some free"
             ) from None
         except psycopg.Error as error:
@@ -105,7 +108,9 @@ class PostgresDatabase:
             case psycopg.errors.InvalidPassword() | psycopg.errors.InvalidAuthorizationSpecification():
                 return StoreError(f"{self.where}: user or password was refused; correct them in the DSN")
             case psycopg.OperationalError() if error.sqlstate is None:
-                return StoreError(f"{self.where} cannot be reached; start it, or correct the host and port in the DSN")
+                return StoreGone(f"{self.where} cannot be reached; start it, or correct the host and port in the DSN")
+            case psycopg.OperationalError() if (error.sqlstate or "").startswith(_GOING):
+                return StoreGone(f"{self.where} is shutting down or starting; it may be back in a moment")
             case _:
                 first = str(error).strip().split("\n")[0]
                 return StoreError(f"{self.where}: {first or type(error).__name__}")

@@ -140,11 +140,13 @@ def find_closed(link: Link, request_id: str) -> Closed | None:
         return cursor.execute(f"{_CLOSED} WHERE request_id = %s AND NOT open", (request_id,)).fetchone()
 
 
-def due(link: Link, before: str, limit: int) -> Sequence[Waiting]:
-    """Open requests that expire by then, the one due first first."""
+def due(link: Link, before: str, after: Waiting | None, limit: int) -> Sequence[Waiting]:
+    """One page of open requests that expire by then, the one due first first."""
+    where: LiteralString = " AND (expires_at, request_id) > (%s, %s)" if after is not None else ""
+    last = (after.expires_at, after.request_id) if after is not None else ()
     with link.cursor(row_factory=class_row(Waiting)) as cursor:
-        question = f"{_WAITING} WHERE open AND expires_at <= %s ORDER BY expires_at, request_id LIMIT %s"
-        return cursor.execute(question, (before, max(limit, 0))).fetchall()
+        question = f"{_WAITING} WHERE open AND expires_at <= %s{where} ORDER BY expires_at, request_id LIMIT %s"
+        return cursor.execute(question, (before, *last, max(limit, 0))).fetchall()
 
 
 def sessions(link: Link, state: str | None, after: str | None, limit: int) -> Sequence[SessionRow]:

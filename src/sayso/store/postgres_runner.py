@@ -16,7 +16,7 @@ from sayso.errors import StoreError
 from sayso.ids import new_id
 from sayso.store.postgres_database import Link, PostgresDatabase
 
-__all__ = ["PostgresRunner", "key_of", "take"]
+__all__ = ["PostgresRunner", "key_of", "lock_of", "take"]
 
 _sockets: set[int] = set()
 """Sockets of the runners of this process."""
@@ -38,6 +38,12 @@ def key_of(runner_id: str) -> tuple[int, int]:
     """The two 32-bit halves of a runner's lock."""
     digest = sha256(b"sayso runner " + runner_id.encode()).digest()
     return int.from_bytes(digest[:4]), int.from_bytes(digest[4:8])
+
+
+def lock_of(runner_id: str) -> int:
+    """A runner's lock, as the functions for advisory locks take it."""
+    high, low = key_of(runner_id)
+    return int.from_bytes((high << 32 | low).to_bytes(8), signed=True)
 
 
 class PostgresRunner:
@@ -62,6 +68,11 @@ class PostgresRunner:
             if not self._link.closed and self._poll.poll(0):
                 self._hear()
             return not self._link.closed
+
+    def lose(self) -> None:
+        """The server says that the lock is free, whatever the connection looks like from here."""
+        with self._lock:
+            self._lose()
 
     def release(self) -> None:
         """Stop being alive. Blocks for a question to the server. A forked child has nothing to release."""
@@ -92,15 +103,13 @@ class PostgresRunner:
 def take(database: PostgresDatabase) -> PostgresRunner:
     """A runner that is alive until it is released, under a new id. Blocks. Raises `StoreError` where no lock is had."""
     runner_id = new_id()
-    high, low = key_of(runner_id)
-    key = int.from_bytes((high << 32 | low).to_bytes(8), signed=True)
     link = database.open()
     held = False
     try:
         # The server waits longer for a silent network than this side does: it must not free the lock first.
         for setting in ("tcp_keepalives_idle = 15", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3"):
             link.execute(f"SET {setting}")
-        found = link.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone()
+        found = link.execute("SELECT pg_try_advisory_lock(%s)", (lock_of(runner_id),)).fetchone()
         held = bool(found and found[0])
     except psycopg.Error as error:
         raise database.explain(error) from None

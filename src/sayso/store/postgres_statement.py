@@ -7,13 +7,14 @@ before anything of it is kept, so that one that is refused leaves nothing behind
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sayso.errors import BrokenLog, Conflict, Refused
+from sayso.errors import BrokenLog, Conflict, LockLost, Refused
 from sayso.store.base import Entry, Index, Snapshot, Waiting
 from sayso.store.chain import FIRST, link
 from sayso.store.outcome import outcomes_of
 from sayso.store.postgres_database import Link
+from sayso.store.postgres_runner import lock_of
 from sayso.store.postgres_schema import LOCK
-from sayso.store.refusal import conflict, no_such_snapshot, refuse_strangers
+from sayso.store.refusal import conflict, lock_lost, no_such_snapshot, refuse_strangers
 
 __all__ = ["Append", "SaveSnapshot", "Statement", "write"]
 
@@ -49,6 +50,7 @@ class Append:
     at: int
     time: str
     index: Index
+    held: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +97,13 @@ class _Group:
         if named:
             question = "SELECT request_id, session_id FROM sayso_requests WHERE request_id = ANY(%s)"
             self._owners.update(connection.execute(question, (named,)).fetchall())
+        self._lost = _lost(connection, {each.held for each in statements if isinstance(each, Append) and each.held})
         self._rows: dict[str, list[tuple[object, ...]]] = {"sessions": [], "entries": [], "snapshots": []}
         # One list, because a request may be opened and closed in one group.
         self._requests: list[tuple[bool, tuple[object, ...]]] = []
 
     def add(self, statement: Statement) -> tuple[Entry, ...]:
-        """The new entries. Raises `Conflict`, `Refused` or `BrokenLog` before anything of it is kept."""
+        """The new entries. Raises `Conflict`, `LockLost`, `Refused` or `BrokenLog` before anything of it is kept."""
         session = self._sessions.get(statement.session_id)
         if isinstance(statement, SaveSnapshot):
             kept = statement.snapshot
@@ -111,6 +114,8 @@ class _Group:
         length = session.length if session else 0
         if length != statement.at:
             raise conflict(statement.session_id, length=length, at=statement.at)
+        if statement.held in self._lost:
+            raise lock_lost(statement.held)
         refuse_strangers(statement.session_id, statement.index, self._owners)
         if session is None:
             self._number += 1
@@ -159,17 +164,26 @@ class _Group:
                 cursor.executemany(_SNAPSHOT, self._rows["snapshots"])
 
 
+def _lost(connection: Link, runners: set[str]) -> set[str]:
+    """Those of these runners whose lock is free: it could be taken, for this transaction."""
+    locks = {lock_of(runner): runner for runner in runners}
+    if not locks:
+        return set()
+    question = "SELECT key FROM unnest(%s::bigint[]) AS key WHERE pg_try_advisory_xact_lock(key)"
+    return {locks[key] for (key,) in connection.execute(question, (list(locks),))}
+
+
 _FIELDS = ("request_id", "session_id", "kind", "tool", "created_at", "expires_at", "body")
 
 
 def write(connection: Link, statements: Sequence[Statement]) -> list[tuple[Entry, ...] | Exception]:
-    """What became of each: its new entries, or the `Conflict`, `Refused` or `BrokenLog` that it met."""
+    """What became of each: its new entries, or the `Conflict`, `LockLost`, `Refused` or `BrokenLog` that it met."""
     group = _Group(connection, statements)
     outcomes: list[tuple[Entry, ...] | Exception] = []
     for statement in statements:
         try:
             outcomes.append(group.add(statement))
-        except (Conflict, Refused, BrokenLog) as refusal:
+        except (Conflict, LockLost, Refused, BrokenLog) as refusal:
             outcomes.append(refusal)
     group.flush(connection)
     return outcomes

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import cast
 
 import psycopg
 
-from sayso.errors import StoreError
+from sayso.errors import StoreError, StoreGone
 from sayso.store.base import Entry
 from sayso.store.postgres_database import Link, PostgresDatabase
 from sayso.store.postgres_statement import Statement, write
@@ -102,9 +103,10 @@ class PostgresWriter:
         return [self._outcomes([statement])[0] for statement in statements]
 
     def _transaction(self, statements: Sequence[Statement]) -> Sequence[_Outcome]:
-        if self._link is None or self._link.closed:
+        kept = self._link is not None and not self._link.closed
+        if not kept:
             self._link = self._database.open()
-        link, transaction = self._link, ""
+        link, transaction = cast(Link, self._link), ""
         try:
             with link.transaction():
                 outcomes = write(link, statements)
@@ -113,11 +115,14 @@ class PostgresWriter:
         except psycopg.Error:
             if link.closed and transaction and self._was_committed(transaction):
                 return outcomes
+            if link.closed and not transaction and kept:
+                # The server was gone meanwhile, which only its use could show. Nothing was committed.
+                return self._transaction(statements)
             raise
         return outcomes
 
     def _was_committed(self, transaction: str) -> bool:
-        """Whether it was, though its connection was lost. Raises `StoreError` where nobody can be asked."""
+        """Whether it was, though its connection was lost. Raises `StoreGone` where nobody can be asked."""
         self._drop_link()
         try:
             self._link = self._database.open()
@@ -126,7 +131,7 @@ class PostgresWriter:
             found = ("in progress",)
         if found and found[0] in ("committed", "aborted"):
             return bool(found[0] == "committed")
-        raise StoreError(
+        raise StoreGone(
             f"{self._database.where} was lost in the middle of a commit and cannot say yet what became of it; "
             "read the session again before you go on"
         )

@@ -2,16 +2,24 @@
 
 from collections.abc import Iterable, Mapping
 
-from sayso.errors import Conflict, Refused, StoreError
+from sayso.errors import Conflict, LockLost, Refused, StoreError
 from sayso.store.base import Index
 
-__all__ = ["closed", "conflict", "no_such_page", "no_such_snapshot", "refuse_strangers"]
+__all__ = ["closed", "conflict", "lock_lost", "no_such_page", "no_such_snapshot", "refuse_strangers"]
 
 
 def conflict(session_id: str, *, length: int, at: int) -> Conflict:
     """The log has another length than the writer believed."""
     return Conflict(
         f"session {session_id!r} has {length} entries, not {at}: another runner moved it first; read it again"
+    )
+
+
+def lock_lost(runner_id: str) -> LockLost:
+    """A runner wants to start something after its lock was lost."""
+    return LockLost(
+        f"runner {runner_id!r} has lost its lock, so others may take it for dead: nothing was started; "
+        "what it was running is in doubt"
     )
 
 

@@ -20,7 +20,7 @@ from sayso.store import sqlite_query
 from sayso.store.base import Closed, Entry, Index, Runner, SessionRow, Snapshot, Waiting
 from sayso.store.bell import ring
 from sayso.store.liveness import hold, is_held
-from sayso.store.refusal import closed
+from sayso.store.refusal import closed, lock_lost
 from sayso.store.sqlite_file import SQLiteFile
 from sayso.store.sqlite_listener import Listener
 from sayso.store.sqlite_statement import Append, SaveSnapshot
@@ -65,10 +65,20 @@ class SQLiteStore:
         self._closed = False
 
     async def append(
-        self, session_id: str, facts: Sequence[bytes], *, at: int, time: str, index: Index, durable: bool = True
+        self,
+        session_id: str,
+        facts: Sequence[bytes],
+        *,
+        at: int,
+        time: str,
+        index: Index,
+        durable: bool = True,
+        held: str | None = None,
     ) -> tuple[Entry, ...]:
         """See `Store.append`, and above what it promises."""
         self._check_usable()
+        if held is not None and not is_held(self._runners, held):
+            raise lock_lost(held)
         statement = Append(session_id=session_id, facts=facts, at=at, time=time, index=index)
         return await self._writer.write(statement, durable=durable)
 
@@ -143,9 +153,9 @@ class SQLiteStore:
         """See `Store.find_closed`."""
         return await self._ask(sqlite_query.find_closed, request_id)
 
-    async def due(self, *, before: str, limit: int = 100) -> Sequence[Waiting]:
-        """See `Store.due`; the one due first comes first."""
-        return await self._ask(sqlite_query.due, before, limit)
+    async def due(self, *, before: str, after: Waiting | None = None, limit: int = 100) -> Sequence[Waiting]:
+        """See `Store.due`."""
+        return await self._ask(sqlite_query.due, before, after, limit)
 
     async def sessions(
         self, *, state: str | None = None, after: str | None = None, limit: int = 50

@@ -142,10 +142,13 @@ def find_closed(connection: apsw.Connection, request_id: str) -> Closed | None:
     return _closed(*found) if found else None
 
 
-def due(connection: apsw.Connection, before: str, limit: int) -> Sequence[Waiting]:
-    """Open requests that expire by then, the one due first first."""
+def due(connection: apsw.Connection, before: str, after: Waiting | None, limit: int) -> Sequence[Waiting]:
+    """One page of open requests that expire by then, the one due first first."""
+    where = " AND (expires_at, request_id) > (?, ?)" if after is not None else ""
+    last = (after.expires_at, after.request_id) if after is not None else ()
     rows = connection.execute(
-        f"{_WAITING} WHERE open AND expires_at <= ? ORDER BY expires_at, request_id LIMIT ?", (before, max(limit, 0))
+        f"{_WAITING} WHERE open AND expires_at <= ?{where} ORDER BY expires_at, request_id LIMIT ?",
+        (before, *last, max(limit, 0)),
     )
     return [_waiting(*row) for row in rows]
 
