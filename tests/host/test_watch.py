@@ -18,12 +18,13 @@ class Busy(MemoryStore):
         super().__init__()
         self.live = live
         self.begun = asyncio.Event()
+        self.reply_id = ""
 
     async def read(self, session_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
         if self.begun.is_set():
             self.begun.clear()
             for block, words in (("t", "of what is in the log by now"), ("u", "of what comes next")):
-                self.live.sink(session_id, TextBlockDeltaEvent(reply_id="r", block_id=block, delta=words))
+                self.live.sink(session_id, TextBlockDeltaEvent(reply_id=self.reply_id, block_id=block, delta=words))
         return await super().read(session_id, after=after, limit=limit)
 
 
@@ -34,6 +35,7 @@ def test_a_delta_that_nobody_fetched_before_its_block_was_finished_is_not_shown_
         async with Host(store, {"ops": says("whole")}) as host:
             session_id = await host.submit(None, "go")
             await host.settled()
+            store.reply_id = (await host.session(session_id)).context[-1].id
         store.begun.set()
         finished, deltas = list[str](), list[str]()
         async with contextlib.aclosing(watch_session(store, live, session_id, 0)) as watching:

@@ -91,10 +91,9 @@ async def _queue_of(host: Host, drive: bool) -> AsyncIterator[None]:
     if store is None or drive:
         yield
         return
-    from sayso.worker import Queue
+    from sayso.worker import fronting
 
-    async with Queue(store) as queue:
-        host.hand_over(queue)
+    async with fronting(host, store) as queue:
         if not await queue.workers():
             print(
                 "Sessions are driven by `sayso worker`, and none is running yet. To drive them here: --drive.",

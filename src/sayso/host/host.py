@@ -82,6 +82,14 @@ class Host:
         """From now on only write what comes in, and have `dispatch` see to it that some process drives it."""
         self._driving.dispatch = dispatch
 
+    def relay_to(self, tell: Callable[[str, AgentEvent], None]) -> None:
+        """Call `tell(session_id, event)` with every event of what is driven here, as it comes."""
+        self._live.tell = tell
+
+    def show(self, session_id: str, event: AgentEvent) -> None:
+        """Show a live event of a session that another process drives to whoever watches it here."""
+        self._live.show(session_id, event)
+
     # -- life ------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
@@ -213,7 +221,10 @@ class Host:
         await (await self._driving.agent(session_id)).remove_rule(rule, by=by)
 
     def watch(self, session_id: str, *, after: int = 0) -> AsyncGenerator[Seen, None]:
-        """The session's events from entry `after` of its log on, for ever; deltas of what is driven here between."""
+        """The session's events from entry `after` of its log on, for ever; between them what is under way.
+
+        Deltas are those of sessions driven here and, with `show`, elsewhere.
+        """
         return watch_session(self.store, self._live, session_id, after)
 
     # -- requests and answers --------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from sayso.reply.state import Session
 from sayso.reply.watch import events_of, request_events
 from sayso.store.base import Store
 
-__all__ = ["Live", "Seen", "watch_session"]
+__all__ = ["Live", "Seen", "is_live", "watch_session"]
 
 # Deltas that a watcher has not fetched yet. A slow one loses the oldest deltas, never a finished block: those are
 # in the log. It costs the agent nothing and the process this many events at most.
@@ -36,13 +36,23 @@ class Seen:
 
 
 class Live:
-    """Deltas of the sessions that this process drives, for whoever watches at this moment."""
+    """Deltas of the sessions that are driven, for whoever watches at this moment.
+
+    tell: is called with those of this process, for others.
+    """
 
     def __init__(self) -> None:
+        self.tell: Callable[[str, AgentEvent], None] | None = None
         self._watchers: dict[str, list[tuple[deque[AgentEvent], asyncio.Event]]] = {}
 
     def sink(self, session_id: str, event: AgentEvent) -> None:
-        """Hand one event to the watchers of its session."""
+        """An event of a session that this process drives."""
+        self.show(session_id, event)
+        if self.tell is not None:
+            self.tell(session_id, event)
+
+    def show(self, session_id: str, event: AgentEvent) -> None:
+        """Hand one event to the watchers of its session here."""
         for events, news in self._watchers.get(session_id, ()):
             events.append(event)
             news.set()
@@ -61,7 +71,15 @@ class Live:
                 del self._watchers[session_id]
 
 
+# Blocks whose end a watcher remembers, so that pieces of them that come late are not shown after it.
+_REMEMBERED = 1_000
+
 _DELTAS = ("TEXT_BLOCK", "THINKING_BLOCK", "TOOL_CALL", "TOOL_RESULT_TEXT", "TOOL_RESULT_DATA")
+
+
+def is_live(event: AgentEvent) -> bool:
+    """Whether it is a piece of something under way, to be shown as it comes."""
+    return event.type.value.startswith(_DELTAS)
 
 
 async def watch_session(store: Store, live: Live, session_id: str, after: int) -> AsyncGenerator[Seen, None]:
@@ -71,6 +89,7 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
     finished blocks and misses nothing.
     """
     session, length, shown = Session(), 0, -1
+    over: dict[_Block, None] = {}
     with live.watching(session_id) as (deltas, news):
         while True:
             for entry in await store.read(session_id, after=length):
@@ -80,13 +99,13 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
                 if length > after:
                     events = (*events_of(before, fact, session, live=False), *_asked(before, session))
                     if events:
-                        _forget(deltas, events)
+                        _remember(over, events)
                         yield Seen(session_id, length, events, entry.at)
             if length > shown:
                 shown = length
                 yield Seen(session_id, length, ())
             if deltas:
-                events = tuple(e for e in deltas if e.type.value.startswith(_DELTAS))
+                events = tuple(e for e in deltas if is_live(e) and _block(e) not in over)
                 deltas.clear()
                 if events:
                     yield Seen(session_id, None, events)
@@ -94,20 +113,23 @@ async def watch_session(store: Store, live: Live, session_id: str, after: int) -
             await _first(store.wait(session_id, after=length), news.wait())
 
 
-def _forget(deltas: deque[AgentEvent], finished: tuple[AgentEvent, ...]) -> None:
-    """Drop the deltas of what is finished now: shown after it they would be taken for more of it."""
-    over = {_block(event) for event in finished} - {None}
-    kept = [event for event in deltas if _block(event) not in over]
-    deltas.clear()
-    deltas.extend(kept)
+_Block = tuple[str, bool, str]
 
 
-def _block(event: AgentEvent) -> tuple[bool, str] | None:
-    """What a delta is a piece of: a block of words, a call, or a call's result."""
-    if not event.type.value.startswith(_DELTAS):
+def _remember(over: dict[_Block, None], events: tuple[AgentEvent, ...]) -> None:
+    """These blocks are finished: pieces of them that come later would be taken for more words."""
+    over |= {block: None for event in events if (block := _block(event)) is not None}
+    while len(over) > _REMEMBERED:
+        del over[next(iter(over))]
+
+
+def _block(event: AgentEvent) -> _Block | None:
+    """What a delta is a piece of: a block of words, a call, or a call's result, of a reply."""
+    if not is_live(event):
         return None
     key = getattr(event, "block_id", None) or getattr(event, "tool_call_id", None)
-    return None if key is None else (event.type.value.startswith("TOOL_RESULT"), key)
+    reply_id = getattr(event, "reply_id", "")
+    return None if key is None else (reply_id, event.type.value.startswith("TOOL_RESULT"), key)
 
 
 def _asked(before: Session, after: Session) -> list[AgentEvent]:

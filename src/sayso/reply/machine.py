@@ -69,6 +69,7 @@ CALL_TABLE: dict[tuple[At, str], At] = {
     (At.IN_DOUBT, "settle"): At.DONE,  # settled without a person: it happened
     (At.IN_DOUBT, "yes"): At.PROPOSED,  # a person says: run it again
     (At.IN_DOUBT, "no"): At.DONE,
+    (At.IN_DOUBT, "return"): At.DONE,  # its runner was only cut off, and says what came of it
     (At.IN_DOUBT, "result"): At.DONE,  # a person says what came of it
     (At.IN_DOUBT, "expire"): At.DONE,
 }
@@ -284,10 +285,11 @@ def _answered(session: Session, fact: HumanAnswered) -> Session:
         raise WrongMoment(f"an answer about {c.call.tool!r} can only carry rules for {c.call.tool!r}")
     who = Answered(by=fact.by, via=fact.via, at=fact.at, how="approved" if fact.yes else "refused")
     if not fact.yes:
+        why = f" Reason: {fact.reason}" if fact.reason else ""
         if c.at is At.IN_DOUBT:
-            result = closed(c, "interrupted", "It was interrupted and may have run; it was not run again.", fact.at)
+            said = f"It was interrupted and may have run; it was not run again.{why}"
+            result = closed(c, "interrupted", said, fact.at)
         else:
-            why = f" Reason: {fact.reason}" if fact.reason else ""
             result = closed(c, "denied", f"The person refused this call.{why}", fact.at)
         moved = _move(reply, fact.call_id, "no", fact.at, answered=who, result=result)
     else:

@@ -15,7 +15,7 @@ from sayso.errors import StoreError, StoreGone
 from sayso.store.postgres_schema import bring_up_to_date
 from sayso.store.refusal import closed
 
-__all__ = ["Link", "PostgresDatabase"]
+__all__ = ["Link", "PostgresDatabase", "options_of"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -26,6 +26,13 @@ _GOING = ("08", "57P01", "57P02", "57P03")
 
 # This side must notice a silent network before the server does (runner.py sets its side), and frees the lock.
 _KEEPALIVE = {"keepalives_idle": 2, "keepalives_interval": 1, "keepalives_count": 3, "tcp_user_timeout": 5000}
+
+
+def options_of(dsn: str, timeout: float) -> dict[str, Any]:
+    """What every connection is opened with besides the DSN, which comes first: a network that is gone is noticed."""
+    options: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), **_KEEPALIVE}
+    parts = conninfo_to_dict(dsn)
+    return {name: value for name, value in options.items() if name not in parts}
 
 
 class PostgresDatabase:
@@ -40,8 +47,7 @@ class PostgresDatabase:
         host, port = parts.get("host") or "local socket", parts.get("port") or "5432"
         self.where = f"Postgres database {parts.get('dbname') or 'of the user'!s} at {host}:{port}"
         self._dsn = dsn
-        self._options: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), **_KEEPALIVE}
-        self._options = {name: value for name, value in self._options.items() if name not in parts}
+        self._options = options_of(dsn, timeout)
         self._lock = threading.Lock()
         self._ready = False
         self._timeout = timeout
@@ -51,6 +57,9 @@ class PostgresDatabase:
             min_size=0,
             max_size=readers,
             timeout=timeout,
+            # Its own attempts come further and further apart, and nobody else tries meanwhile: after a long outage the
+            # next caller would wait for one of them. Given up early, the next caller tries at once.
+            reconnect_timeout=timeout,
             check=ConnectionPool.check_connection,
             open=False,
         )

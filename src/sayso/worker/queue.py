@@ -16,6 +16,7 @@ try:
 except ImportError as error:
     raise MissingExtra("a queue of sessions", "postgres") from error
 from sayso.store.postgres import PostgresStore
+from sayso.store.postgres_database import options_of
 from sayso.worker.schema import bring_up_to_date
 
 __all__ = ["DRIVE", "SWEEP", "Queue", "queue_of"]
@@ -41,15 +42,22 @@ class Queue:
     """
 
     def __init__(self, store: PostgresStore) -> None:
-        self._dsn = store.dsn
+        self.dsn = store.dsn
         parts = conninfo_to_dict(store.dsn)
         self.where = f"the queue in Postgres at {parts.get('host') or 'local socket'}:{parts.get('port') or '5432'}"
         self.app = App(
-            connector=PsycopgConnector(conninfo=store.dsn, min_size=1, max_size=_CONNECTIONS, timeout=_TIMEOUT)
+            connector=PsycopgConnector(
+                conninfo=store.dsn,
+                kwargs=options_of(store.dsn, _TIMEOUT),
+                min_size=0,
+                max_size=_CONNECTIONS,
+                timeout=_TIMEOUT,
+                reconnect_timeout=_TIMEOUT,  # see PostgresDatabase
+            )
         )
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(bring_up_to_date, self._dsn, self.where)
+        await asyncio.to_thread(bring_up_to_date, self.dsn, self.where)
         async with self.talking():
             await self.app.open_async()
         return self

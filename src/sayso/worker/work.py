@@ -16,6 +16,7 @@ from procrastinate.worker import Worker as Runner
 from sayso.errors import Conflict, SaysoError, StoreGone
 from sayso.host import Host
 from sayso.worker.queue import DRIVE, SWEEP, Queue, queue_of
+from sayso.worker.relay import Teller
 
 __all__ = ["Worker"]
 
@@ -64,19 +65,21 @@ class Worker:
         """Work until `stop` is set. ready: called once it takes jobs. While the database is gone it tries again."""
         pause = _RETURN[0]
         stopping = asyncio.create_task(stop.wait())
-        try:
-            while not stop.is_set():
-                try:
-                    await self._host.reunite()
-                    await self._work(stopping, ready)
-                    pause = _RETURN[0]
-                except SaysoError as exc:
-                    self._on_trouble("", exc)
-                    await asyncio.wait([stopping], timeout=pause)
-                    pause = min(2 * pause, _RETURN[1])
-        finally:
-            stopping.cancel()
-            await self._host.close(self._grace)
+        async with Teller(self._queue.dsn) as teller:
+            self._host.relay_to(teller.tell)
+            try:
+                while not stop.is_set():
+                    try:
+                        await self._host.reunite()
+                        await self._work(stopping, ready)
+                        pause = _RETURN[0]
+                    except SaysoError as exc:
+                        self._on_trouble("", exc)
+                        await asyncio.wait([stopping], timeout=pause)
+                        pause = min(2 * pause, _RETURN[1])
+            finally:
+                stopping.cancel()
+                await self._host.close(self._grace)
 
     async def _work(self, stopping: "asyncio.Task[bool]", ready: Callable[[], None]) -> None:
         """One life of the queue's own worker, which ends when it is told to, or when its connections are lost."""
@@ -125,10 +128,10 @@ class Worker:
             length = row.length
 
     def _schedule(self, agent: str) -> None:
-        name = f"sweep:{agent}"
+        # No lock: the sweep of a worker that died must not hold back the one that takes its jobs over.
         sweep: Callable[..., Awaitable[None]] = functools.partial(self._sweep, agent)
         app = self._queue.app
-        task = app.task(name=f"{SWEEP}:{agent}", queue=queue_of(agent), lock=name, queueing_lock=name)(sweep)
+        task = app.task(name=f"{SWEEP}:{agent}", queue=queue_of(agent), queueing_lock=f"sweep:{agent}")(sweep)
         app.periodic(cron=_SWEEP, periodic_id=agent)(task)
 
     async def _sweep(self, agent: str, timestamp: int) -> None:
