@@ -33,7 +33,8 @@ e2e: $(STAMP)  ## `sayso chat` with a real small model: ARGS='--model SPEC'; say
 	$(BIN)/python tests/e2e/run.py $(ARGS)
 
 soak: $(STAMP)  ## processes killed at random moments, for long: nothing lost, nothing done twice
-	PYTHONPATH=tests $(BIN)/python -m soak.killing $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m soak.killing
+	PYTHONPATH=tests $(BIN)/python -m soak.fleet
 
 mutants: $(STAMP)  ## plant bugs in the permission engine; each must be caught
 	$(BIN)/python tests/permission/mutants.py

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from sayso.agent import Agent
+from sayso.agent.runner import runner_of
+from sayso.errors import LockLost
 from sayso.event import (
     AgentEvent,
     ExternalExecutionResultEvent,
@@ -17,10 +19,13 @@ from sayso.event import (
 )
 from sayso.message import Msg, ToolCallBlock, ToolResultBlock, ToolResultState
 from sayso.model.base import ModelStream, ToolSchema
-from sayso.store import MemoryStore
+from sayso.permission import PermissionBehavior, PermissionContext, PermissionRule
+from sayso.store import Entry, MemoryStore
 from sayso.testing import Crash, CrashingStore
 from sayso.tool import FunctionTool
 from worlds import Bank, Outside, agent_with, answer, call, results_in
+
+PAYS = PermissionContext(allow_rules={"pay": [PermissionRule(tool_name="pay", behavior=PermissionBehavior.ALLOW)]})
 
 
 class Script:
@@ -243,5 +248,60 @@ def test_a_result_is_not_lost_when_another_runner_moved_the_session_meanwhile() 
         assert bank.paid == ["ann:1"]
         assert message.finished_reason == "completed"
         assert sorted(r[:2] for r in results_in(one)) == [("c1", "success"), ("c2", "success")]
+
+    asyncio.run(world())
+
+
+def test_a_start_that_a_conflict_dropped_is_not_run_though_a_result_was_kept() -> None:
+    class Moved(MemoryStore):
+        """Somebody changes the session's mode just before the second call's start is written."""
+
+        mover: Agent | None = None
+
+        async def append(self, session_id: str, facts: Sequence[bytes], **more: Any) -> tuple[Entry, ...]:
+            kinds = b" ".join(facts)
+            if self.mover is not None and b"ToolReturned" in kinds and b"ToolStarted" in kinds:
+                mover, self.mover = self.mover, None
+                await mover.load()
+                await mover.set_mode("accept_edits")
+            return await super().append(session_id, facts, **more)
+
+    async def world() -> None:
+        bank, store = Bank(), Moved()
+        tools = [bank.tool(is_concurrency_safe=False)]
+        calls = [call("c1", to="ann"), call("c2", to="bob")]
+        agent = agent_with([calls, "done"], tools, store=store, session_id="s", policy=PAYS)
+        store.mover = agent_with([], tools, store=store, session_id="s")
+        message = await agent.reply("pay both")
+        assert (bank.paid, message.finished_reason) == (["ann:1", "bob:1"], "completed")
+        starts = [
+            entry.fact for entry in await store.read("s") if b"ToolStarted" in entry.fact and b'"c2"' in entry.fact
+        ]
+        assert len(starts) == 1 and store.mover is None
+
+    asyncio.run(world())
+
+
+def test_a_runner_that_lost_its_lock_starts_nothing_and_a_new_one_does() -> None:
+    class Cut(MemoryStore):
+        """The first start finds the lock gone."""
+
+        held = True
+
+        async def append(self, session_id: str, facts: Sequence[bytes], **more: Any) -> tuple[Entry, ...]:
+            if self.held and b"ToolStarted" in b" ".join(facts):
+                self.held = False
+                await (await runner_of(self)).abandon()
+            return await super().append(session_id, facts, **more)
+
+    async def world() -> None:
+        bank, store = Bank(), Cut()
+        script = Script([call("c1", to="ann")], "done")
+        agent = Agent("bursar", "", script, [bank.tool()], store=store, session_id="s", policy=PAYS)
+        with pytest.raises(LockLost, match="lost its lock"):
+            await agent.reply("pay")
+        assert bank.paid == []
+        message = await agent.reply("pay")
+        assert (bank.paid, message.finished_reason) == (["ann:1"], "completed")
 
     asyncio.run(world())

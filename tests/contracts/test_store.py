@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sayso.errors import Conflict, Refused
+from sayso.errors import Conflict, LockLost, Refused
 from sayso.store import Snapshot
 from sayso.store.chain import verify
 from stores import IDLE, NOON, Place, add, parked, request_of
@@ -181,5 +181,18 @@ def test_a_runner_that_leaves_by_an_exception_is_not_alive(place: Place) -> None
         with pytest.raises(KeyError):
             await fail()
         assert not await store.is_alive(left[0])
+
+    asyncio.run(story())
+
+
+def test_an_append_held_by_a_runner_that_is_gone_adds_nothing(place: Place) -> None:
+    async def story() -> None:
+        store = place.open()
+        async with store.runner() as runner:
+            await store.append("s", [b"start"], at=0, time=NOON, index=IDLE, held=runner.id)
+        with pytest.raises(LockLost, match="lost its lock"):
+            await store.append("s", [b"start"], at=1, time=NOON, index=IDLE, held=runner.id)
+        assert [entry.fact for entry in await store.read("s")] == [b"start"]
+        await add(store, "s", b"what was brought back")
 
     asyncio.run(story())

@@ -191,3 +191,18 @@ def test_sessions_are_filtered_by_state(place: Place) -> None:
         assert [row.session_id for row in await store.sessions(state="idle")] == ["t"]
 
     asyncio.run(story())
+
+
+def test_a_page_of_what_is_due_follows_one_that_was_answered_meanwhile(place: Place) -> None:
+    async def story() -> None:
+        store = place.open()
+        for name, second in (("a", 1), ("b", 1), ("c", 2), ("d", 3)):
+            await park(store, request_of(f"s-{name}", name, due=f"2026-12-01T12:00:0{second}.000+00:00"))
+        due = "2026-12-01T12:00:02.000+00:00"
+        (first,) = await store.due(before=due, limit=1)
+        await add(store, "s-a", b"expired")
+        assert [first.request_id, *ids(await store.due(before=due, after=first))] == ["a", "b", "c"]
+        (last,) = [each for each in await store.due(before=due) if each.request_id == "c"]
+        assert ids(await store.due(before=due, after=last)) == []
+
+    asyncio.run(story())

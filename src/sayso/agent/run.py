@@ -16,7 +16,7 @@ from sayso.agent.model_call import ask_model
 from sayso.agent.others import Listening
 from sayso.agent.runner import ProcessRunner
 from sayso.agent.tool_call import run_call
-from sayso.errors import Conflict, LockLost, ModelError
+from sayso.errors import Conflict, LockLost, ModelError, Refused
 from sayso.event import AgentEvent
 from sayso.ids import new_id, now
 from sayso.reply.digest import digest_of, question_digest
@@ -370,8 +370,9 @@ class Run:
             self._tools.clear()
 
     def _returned(self, fact: ToolReturned) -> None:
-        self.take(fact)
-        self.log.commit_soon()
+        with contextlib.suppress(Refused):  # another process gave the call its result, or ended the reply
+            self.take(fact)
+            self.log.commit_soon()
 
     async def _close_interrupted(self) -> None:
         reply = self.log.session.reply
