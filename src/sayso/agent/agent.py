@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Literal
 
+from sayso import telemetry
 from sayso.agent.crew import Crew
 from sayso.agent.intake import Answers, Inputs, Intake, messages_in, nothing_to_do, what_is_owed
 from sayso.agent.judge import Judge, Policy
@@ -339,6 +340,7 @@ class Agent:
                 name=self.name,
                 prompts=tuple(as_said(m) for m in messages),
                 max_iters=self._crew.max_iters,
+                trace=telemetry.begun(self.name, self.session_id),
             )
         )
 

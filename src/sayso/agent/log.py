@@ -10,6 +10,7 @@ import contextlib
 import time
 from typing import NamedTuple
 
+from sayso import telemetry
 from sayso.agent.folds import folds_of
 from sayso.agent.index import index_of, outcome_of
 from sayso.errors import Conflict, LockLost, Refused, StoreError, StoreGone
@@ -35,11 +36,15 @@ _SNAPSHOT_VERSION = 1
 
 
 class _Fresh(NamedTuple):
-    """A fact that is accepted and not written yet, its bytes, and how the request ended that it answers."""
+    """A fact that is accepted and not written yet, and its bytes.
+
+    outcome: how the request ended that it answers. note: what to tell of it once it is written.
+    """
 
     fact: Fact
     data: bytes
     outcome: Outcome | None
+    note: telemetry.Note | None
 
 
 class SessionLog:
@@ -97,7 +102,8 @@ class SessionLog:
         before = self.session
         fact, data = written(fact)
         self.session = step(before, fact)
-        self._fresh.append(_Fresh(fact, data, outcome_of(before, fact, self.session)))
+        outcome, note = outcome_of(before, fact, self.session), telemetry.note(before, fact, self.session)
+        self._fresh.append(_Fresh(fact, data, outcome, note))
         return before, fact, self.session
 
     def accept_all(self, facts: list[Fact]) -> None:
@@ -181,6 +187,9 @@ class SessionLog:
         except (asyncio.CancelledError, StoreGone):
             self._unsure = True
             raise
+        for each in fresh:
+            if each.note is not None:
+                each.note()
         self.length += len(fresh)
         del self._fresh[: len(fresh)]
         if not self._fresh and self.fold.length < self.length:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from sayso import telemetry
 from sayso.agent.crew import Crew
 from sayso.agent.doubt import lost_calls, raise_doubt, started_by
 from sayso.agent.log import SessionLog
@@ -238,6 +239,7 @@ class Run:
                 prompts=(),
                 max_iters=self.crew.max_iters,
                 from_queue=waiting,
+                trace=telemetry.begun(self.crew.name, self.log.session_id),
             )
         )
 
@@ -275,16 +277,18 @@ class Run:
             await self.commit()
         self.log.commit_soon()
         try:
-            answer = await ask_model(
-                self.crew.model,
-                self.crew.messages(session, self.log.fold.past(session.history)),
-                self.crew.schemas,
-                reply_id=reply.id,
-                taken=frozenset(p.id for p in reply.said if isinstance(p, Call)),
-                is_safe=self.crew.is_safe,
-                retry=self.crew.retry,
-                emit=self.emit,
-            )
+            with telemetry.chat(session, self.crew.model.model_name) as answered:
+                answer = await ask_model(
+                    self.crew.model,
+                    self.crew.messages(session, self.log.fold.past(session.history)),
+                    self.crew.schemas,
+                    reply_id=reply.id,
+                    taken=frozenset(p.id for p in reply.said if isinstance(p, Call)),
+                    is_safe=self.crew.is_safe,
+                    retry=self.crew.retry,
+                    emit=self.emit,
+                )
+                answered(answer)
         except ModelError as exc:
             self.take(ReplyEnded(at=now(), reply_id=reply.id, reason="error", error=(exc.kind, str(exc)), why=str(exc)))
             return await self.commit()
@@ -342,7 +346,10 @@ class Run:
         task = asyncio.current_task()
         before = task.cancelling() if task else 0
         try:
-            self._returned(await run_call(self.crew.toolkit, call, reply_id=reply_id, emit=self.emit))
+            with telemetry.tool(self.log.session, call) as told:
+                returned = await run_call(self.crew.toolkit, call, reply_id=reply_id, emit=self.emit)
+                told(returned.result)
+            self._returned(returned)
         finally:
             runner.end(self.log.session_id, [call.id])
         if task is not None and task.cancelling() > before:

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from datetime import UTC, datetime
 from typing import Self, TypedDict
 
+from sayso import telemetry
 from sayso.agent import Agent
 from sayso.errors import Conflict, NotWaiting, Refused, SaysoError, UnknownCall
 from sayso.event import AgentEvent, UserInterruptEvent
@@ -304,6 +305,9 @@ class Host:
                         await self._expire(row.session_id, question.call.id)
                         over.append(row.request_id)
             after = rows[-1]
+        if telemetry.is_on():
+            first = await self.store.waiting(limit=1)
+            telemetry.oldest(first[0].created_at if first else None)
         return over
 
     async def _expire(self, session_id: str, call_id: str) -> None:

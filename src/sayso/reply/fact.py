@@ -59,13 +59,14 @@ class SessionOpened(_Fact, frozen=True):
 
 
 class ReplyStarted(_Fact, frozen=True):
-    """The agent began to answer these messages."""
+    """The agent began to answer these messages. trace: its context for OpenTelemetry, as W3C writes it."""
 
     reply_id: str
     name: str
     prompts: tuple[Said, ...]
     max_iters: int
     from_queue: int = 0
+    trace: str = ""
 
 
 class MessageQueued(_Fact, frozen=True):

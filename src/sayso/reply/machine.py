@@ -225,7 +225,7 @@ def _started(session: Session, fact: ReplyStarted) -> Session:
         raise WrongMoment(f"reply {session.reply.id!r} has not ended")
     if fact.from_queue > len(session.queue):
         raise WrongMoment(f"the queue holds {len(session.queue)} messages, not {fact.from_queue}")
-    reply = Reply(id=fact.reply_id, name=fact.name, at=fact.at, max_iters=fact.max_iters)
+    reply = Reply(id=fact.reply_id, name=fact.name, at=fact.at, max_iters=fact.max_iters, trace=fact.trace)
     prompts = (*session.queue[: fact.from_queue], *fact.prompts)
     return replace(session, history=(*session.history, *prompts), reply=reply, queue=session.queue[fact.from_queue :])
 

@@ -86,6 +86,7 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ended: str | None = None
     ended_at: str | None = None
     error: tuple[str, str] | None = None
+    trace: str = ""
 
 
 class Session(Struct, frozen=True, kw_only=True, omit_defaults=True):
