@@ -13,7 +13,7 @@ from sayso.tool import FunctionTool
 from soak.killing import TwoPayments
 
 LEDGER = Path(os.environ["FLEET_LEDGER"])
-SLOWEST = 0.3  # seconds that a payment takes at most
+SLOWEST = float(os.environ.get("FLEET_SLOWEST", "0.3"))  # seconds that half a payment takes at most
 
 
 def note(session_id: str) -> None:
