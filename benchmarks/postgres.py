@@ -218,7 +218,6 @@ def bench_plans(dsn: str) -> None:
     """No list may be answered by reading or sorting a whole table."""
     lists = {
         "requests": "SELECT * FROM sayso_requests WHERE open ORDER BY created_at, request_id LIMIT 50",
-        "closed": "SELECT * FROM sayso_requests WHERE NOT open ORDER BY closed_at DESC, request_id DESC LIMIT 50",
         "sessions": "SELECT * FROM sayso_sessions WHERE state = 'parked' ORDER BY change DESC LIMIT 50",
     }
     with psycopg.connect(dsn) as connection:

@@ -1,6 +1,6 @@
 """What is written to a log in Postgres: a group of appends, inside a transaction that somebody else owns.
 
-A group is read in four statements and written in four batches, however many appends it has. Each member is checked
+A group is read in one round trip and written in one, however many appends it has. Each member is checked
 before anything of it is kept, so that one that is refused leaves nothing behind and disturbs no neighbour.
 """
 
@@ -22,6 +22,15 @@ _KNOWN = """
     SELECT session_id, number, length, (
         SELECT hash FROM sayso_entries WHERE sayso_entries.number = sayso_sessions.number AND seq = length - 1)
     FROM sayso_sessions WHERE session_id = ANY(%s)"""
+_COUNTS = """
+    SELECT coalesce(max(change), 0), (SELECT coalesce(max(number), 0) FROM sayso_sessions), pg_current_xact_id()::text
+    FROM sayso_sessions"""
+_OPEN = """
+    SELECT request_id, session_id, kind, tool, created_at, expires_at, body FROM sayso_requests
+    WHERE session_id = ANY(%s) AND open"""
+_OWNERS = "SELECT request_id, session_id FROM sayso_requests WHERE request_id = ANY(%s)"
+# Those locks that nobody holds: they could be taken, for this transaction.
+_FREE = "SELECT key FROM unnest(%s::bigint[]) AS key WHERE pg_try_advisory_xact_lock(key)"
 _SESSION = """
     INSERT INTO sayso_sessions (number, session_id, agent, title, state, runner, length, created_at, updated_at, change)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
@@ -80,24 +89,22 @@ class _Group:
     def __init__(self, connection: Link, statements: Sequence[Statement]) -> None:
         ids = list({each.session_id for each in statements})
         named = [r.request_id for each in statements if isinstance(each, Append) for r in each.index.waiting]
-        # Held until the commit: whoever reads after it sees every change up to the last one's number.
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        counts = connection.execute(
-            "SELECT coalesce(max(change), 0), (SELECT coalesce(max(number), 0) FROM sayso_sessions) FROM sayso_sessions"
-        ).fetchone()
-        self._change, self._number = counts or (0, 0)
-        self._sessions = {row[0]: _Session(*row[1:]) for row in connection.execute(_KNOWN, (ids,))}
-        for row in connection.execute(
-            "SELECT request_id, session_id, kind, tool, created_at, expires_at, body FROM sayso_requests"
-            " WHERE session_id = ANY(%s) AND open",
-            (ids,),
-        ):
+        held = {lock_of(each.held): each.held for each in statements if isinstance(each, Append) and each.held}
+        # One round trip for all questions. The lock is held until the commit: whoever reads after it sees every change
+        # up to the last one's number.
+        with connection.pipeline():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+            counted = connection.execute(_COUNTS)
+            known = connection.execute(_KNOWN, (ids,))
+            waiting = connection.execute(_OPEN, (ids,))
+            owners = connection.execute(_OWNERS, (named,)) if named else None
+            free = connection.execute(_FREE, (list(held),)) if held else None
+        self._change, self._number, self.transaction = counted.fetchone() or (0, 0, "")
+        self._sessions = {row[0]: _Session(*row[1:]) for row in known}
+        for row in waiting:
             self._sessions[row[1]].open[row[0]] = Waiting(**dict(zip(_FIELDS, row, strict=True)))
-        self._owners: dict[str, str] = {}
-        if named:
-            question = "SELECT request_id, session_id FROM sayso_requests WHERE request_id = ANY(%s)"
-            self._owners.update(connection.execute(question, (named,)).fetchall())
-        self._lost = _lost(connection, {each.held for each in statements if isinstance(each, Append) and each.held})
+        self._owners: dict[str, str] = dict(owners.fetchall()) if owners is not None else {}
+        self._lost = {held[key] for (key,) in free} if free is not None else set[str]()
         self._rows: dict[str, list[tuple[object, ...]]] = {"sessions": [], "entries": [], "snapshots": []}
         # One list, because a request may be opened and closed in one group.
         self._requests: list[tuple[bool, tuple[object, ...]]] = []
@@ -164,20 +171,14 @@ class _Group:
                 cursor.executemany(_SNAPSHOT, self._rows["snapshots"])
 
 
-def _lost(connection: Link, runners: set[str]) -> set[str]:
-    """Those of these runners whose lock is free: it could be taken, for this transaction."""
-    locks = {lock_of(runner): runner for runner in runners}
-    if not locks:
-        return set()
-    question = "SELECT key FROM unnest(%s::bigint[]) AS key WHERE pg_try_advisory_xact_lock(key)"
-    return {locks[key] for (key,) in connection.execute(question, (list(locks),))}
-
-
 _FIELDS = ("request_id", "session_id", "kind", "tool", "created_at", "expires_at", "body")
 
 
-def write(connection: Link, statements: Sequence[Statement]) -> list[tuple[Entry, ...] | Exception]:
-    """What became of each: its new entries, or the `Conflict`, `LockLost`, `Refused` or `BrokenLog` that it met."""
+def write(connection: Link, statements: Sequence[Statement]) -> tuple[list[tuple[Entry, ...] | Exception], str]:
+    """What became of each: its new entries, or the `Conflict`, `LockLost`, `Refused` or `BrokenLog` that it met.
+
+    And the id of the transaction, by which the server can be asked whether it was committed.
+    """
     group = _Group(connection, statements)
     outcomes: list[tuple[Entry, ...] | Exception] = []
     for statement in statements:
@@ -186,4 +187,4 @@ def write(connection: Link, statements: Sequence[Statement]) -> list[tuple[Entry
         except (Conflict, LockLost, Refused, BrokenLog) as refusal:
             outcomes.append(refusal)
     group.flush(connection)
-    return outcomes
+    return outcomes, group.transaction

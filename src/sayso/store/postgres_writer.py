@@ -109,9 +109,7 @@ class PostgresWriter:
         link, transaction = cast(Link, self._link), ""
         try:
             with link.transaction():
-                outcomes = write(link, statements)
-                found = link.execute("SELECT pg_current_xact_id()::text").fetchone()
-                transaction = found[0] if found else ""
+                outcomes, transaction = write(link, statements)
         except psycopg.Error:
             if link.closed and transaction and self._was_committed(transaction):
                 return outcomes
