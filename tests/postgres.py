@@ -70,3 +70,9 @@ class OwnServer:
 
         command = [str(POSTGRES_BIN_PATH / "pg_ctl"), "-D", str(self._server.pgdata), "-w", *words]
         subprocess.run(command, user=self._server.system_user, check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
+def url_of(dsn: str) -> str:
+    """The same as a URL, as `--store` takes it."""
+    parts = psycopg.conninfo.conninfo_to_dict(dsn)
+    return f"postgresql://{parts['user']}@/{parts['dbname']}?host={parts['host']}"

@@ -1,9 +1,11 @@
 """The host that a command serves or works for: the chat's agent, or a program's own. Owns how it is found."""
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +17,9 @@ from sayso.visible import visible
 
 if TYPE_CHECKING:
     from sayso.store.postgres import PostgresStore
+    from sayso.worker import Queue
 
-__all__ = ["host_of", "in_postgres", "trouble"]
+__all__ = ["host_of", "in_postgres", "queue_of", "trouble"]
 
 
 def host_of(options: argparse.Namespace) -> Host:
@@ -37,6 +40,19 @@ def in_postgres(host: Host) -> "PostgresStore | None":
     except ImportError:
         return None
     return host.store if isinstance(host.store, PostgresStore) else None
+
+
+@contextlib.asynccontextmanager
+async def queue_of(host: Host, drive: bool) -> "AsyncIterator[Queue | None]":
+    """Inside, what comes in to a host over Postgres is driven by workers, unless it is to be driven here."""
+    store = None if drive else in_postgres(host)
+    if store is None:
+        yield None
+        return
+    from sayso.worker import fronting
+
+    async with fronting(host, store) as queue:
+        yield queue
 
 
 def trouble(session_id: str, problem: BaseException) -> None:

@@ -2,21 +2,18 @@
 
 import argparse
 import asyncio
-import contextlib
 import os
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 from sayso.cli import Exit
-from sayso.cli.app import host_of, in_postgres
+from sayso.cli.app import host_of, queue_of
 from sayso.cli.choice import NoModel
 from sayso.cli.driver import whoami
 from sayso.cli.home import state_home
 from sayso.errors import MissingExtra, SaysoError
-from sayso.host import Host
 from sayso.visible import visible
 
 __all__ = ["serve"]
@@ -74,7 +71,10 @@ async def _serve(options: argparse.Namespace) -> int:
     print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
     print("Ctrl-C ends it; what waits stays in the store.", flush=True)
     try:
-        async with _queue_of(host, options.drive):
+        async with queue_of(host, options.drive) as queue:
+            if queue is not None and not await queue.workers():
+                said = "Sessions are driven by `sayso worker`, and none is running yet. To drive them here: --drive."
+                print(said, file=sys.stderr, flush=True)
             await server.serve(sockets=[sock])
     finally:
         if not options.app:
@@ -82,25 +82,6 @@ async def _serve(options: argparse.Namespace) -> int:
     if not server.started:
         return Exit.ERROR
     return Exit.DONE
-
-
-@contextlib.asynccontextmanager
-async def _queue_of(host: Host, drive: bool) -> AsyncIterator[None]:
-    """Inside, sessions in Postgres are driven by workers, unless they are to be driven here."""
-    store = in_postgres(host)
-    if store is None or drive:
-        yield
-        return
-    from sayso.worker import fronting
-
-    async with fronting(host, store) as queue:
-        if not await queue.workers():
-            print(
-                "Sessions are driven by `sayso worker`, and none is running yet. To drive them here: --drive.",
-                file=sys.stderr,
-                flush=True,
-            )
-        yield
 
 
 def _socket(host: str, port: int) -> socket.socket:

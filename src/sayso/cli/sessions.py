@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sayso.cli import Exit
+from sayso.cli.app import queue_of
 from sayso.cli.choice import NAME, NoModel, builder
 from sayso.cli.driver import whoami
 from sayso.cli.form import questions_of
@@ -139,7 +140,8 @@ async def _answer(store: Store, options: argparse.Namespace) -> int:
     answer = _as_answer(request, options)
     build = builder(await about(store, row.session_id), os.environ, model=options.model)
     host = Host(store, {NAME: build}, dispatch=None if options.drive else Nobody())
-    await host.answer(answer, by=whoami(), via="cli")
+    async with queue_of(host, options.drive):
+        await host.answer(answer, by=whoami(), via="cli")
     _say(_answered(request, answer))
     if not options.drive:
         return Exit.DONE

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sayso.agent.index import index_of, outcome_of
 from sayso.cli import Exit
-from sayso.errors import Refused, SaysoError
+from sayso.errors import MissingExtra, Refused, SaysoError
 from sayso.reply.codec import decode
 from sayso.reply.machine import step
 from sayso.reply.state import Session
@@ -41,10 +41,21 @@ async def _migrate(options: argparse.Namespace) -> int:
     store = open_store(options.source)
     try:
         await store.sessions(limit=1)  # the first use brings the tables up to date
-        print("The store is up to date.")
+        made = await _migrate_queue(store)
+        print("The store is up to date." + (f" Of the queue: {', '.join(made)}." if made else ""))
         return Exit.DONE
     finally:
         await store.close()
+
+
+async def _migrate_queue(store: Store) -> Sequence[str]:
+    """The workers' queue of a store in Postgres, with what may only be done once no older worker is left."""
+    try:
+        from sayso.store.postgres import PostgresStore
+        from sayso.worker.queue import Queue
+    except MissingExtra:
+        return ()  # then it is no such store
+    return await Queue(store).migrate() if isinstance(store, PostgresStore) else ()
 
 
 async def _copy(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """The queue of sessions to drive, in the database of their store. Owns the names of jobs, queues and locks."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Self
@@ -64,6 +64,10 @@ class Queue:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.app.close_async()
+
+    async def migrate(self) -> Sequence[str]:
+        """Make what later versions of the queue need and older workers could not bear; the names of what was made."""
+        return await asyncio.to_thread(bring_up_to_date, self.dsn, self.where, post=True)
 
     async def drive(self, session_id: str, agent: str) -> None:
         """See `Dispatch.drive`. A session that is in the queue already is not put there again."""
