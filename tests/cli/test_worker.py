@@ -76,16 +76,14 @@ def test_a_session_begun_on_a_server_is_driven_by_a_worker_and_answered_from_a_s
         assert (tmp_path / "paid").exists()
         assert worker.poll() is None
 
-    with (
-        subprocess.Popen([*SAYSO, "serve", "--port", "0", *model], **common) as server,  # type: ignore[call-overload]
-        subprocess.Popen([*SAYSO, "worker", *model], **common) as worker,  # type: ignore[call-overload]
-    ):
-        try:
-            first = server.stdout.readline()
-            asyncio.run(story(first.split(" at ")[1].split("#")[0], worker))
-        finally:
-            server.terminate()
-            worker.terminate()
-            said = server.communicate(timeout=30)[1] + worker.communicate(timeout=30)[1]
+    with subprocess.Popen([*SAYSO, "serve", "--port", "0", *model], **common) as server:  # type: ignore[call-overload]
+        url = server.stdout.readline().split(" at ")[1].split("#")[0]
+        assert "none is running yet" in server.stderr.readline()
+        with subprocess.Popen([*SAYSO, "worker", *model], **common) as worker:  # type: ignore[call-overload]
+            try:
+                asyncio.run(story(url, worker))
+            finally:
+                server.terminate()
+                worker.terminate()
+                said = server.communicate(timeout=30)[1] + worker.communicate(timeout=30)[1]
     assert (server.returncode, worker.returncode) == (0, 0), said
-    assert "none is running yet" in said

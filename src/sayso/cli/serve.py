@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import secrets
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -70,6 +71,8 @@ async def _serve(options: argparse.Namespace) -> int:
     url = f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
     print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
     print("Ctrl-C ends it; what waits stays in the store.", flush=True)
+    # The server raises the signal that ended it once more when it has ended; what comes after it must be done too.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         async with queue_of(host, options.drive) as queue:
             if queue is not None and not await queue.workers():
