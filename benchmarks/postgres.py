@@ -233,31 +233,34 @@ def bench_plans(dsn: str) -> None:
 
 
 async def bench_workers(sessions: int) -> None:
-    """Sessions of two approved calls each, whose tool takes 5 ms, by number of worker processes."""
+    """Sessions of two approved calls each, by number of worker processes of ten sessions at a time."""
     from soak.fleet import Fleet
 
-    for workers in (1, 2, 4):
-        dsn = fresh_database()
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "ledger").touch()
-            os.environ |= {"FLEET_DSN": dsn, "FLEET_LEDGER": f"{folder}/ledger", "FLEET_SLOWEST": "0.005"}
-            fleet = Fleet(Path(folder), dsn)
-            for _ in range(workers):
-                fleet.start()
-            taken, seconds = await through(dsn, fleet, workers, sessions)
-            fleet.end()
-        report(f"{workers} workers: sessions with two approvals, all at once", sessions / seconds, "sessions/s")
-        spread("  from an answer to its result in the log", taken)
+    for what, slowest, count in (("5 ms", "0.005", sessions), ("1 s", "1", sessions // 2)):
+        for workers in (1, 2, 4):
+            dsn = fresh_database()
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "ledger").touch()
+                os.environ |= {"FLEET_DSN": dsn, "FLEET_LEDGER": f"{folder}/ledger", "FLEET_SLOWEST": slowest}
+                fleet = Fleet(Path(folder), dsn)
+                for _ in range(workers):
+                    fleet.start()
+                alone, together, seconds = await through(dsn, workers, count)
+                fleet.end()
+            name = f"{workers} worker{'s' if workers > 1 else ''}, calls of about {what}"
+            report(f"{name}: {count} sessions at once", count / seconds, "sessions/s")
+            spread("  from an answer to the session's rest, one at a time", alone)
+            spread("  the same, all at once", together)
 
 
-async def through(dsn: str, fleet: object, workers: int, sessions: int) -> tuple[list[float], float]:
-    """From an answer's commit to the session's next rest, for each of the answers; and the seconds of it all."""
+async def through(dsn: str, workers: int, sessions: int) -> tuple[list[float], list[float], float]:
+    """From an answer's commit to the session's next rest, one at a time and all at once; and the seconds of all."""
     from soak.fleet_app import build
 
-    store, taken = PostgresStore(dsn), list[float]()
+    store = PostgresStore(dsn)
     host = Host(store, {"payer": build}, tick=60)
 
-    async def one(name: str) -> None:
+    async def one(name: str, taken: list[float]) -> None:
         await host.submit(name, "pay twice")
         for _ in range(2):
             while not (found := await host.pending(session_id=name)):
@@ -272,16 +275,18 @@ async def through(dsn: str, fleet: object, workers: int, sessions: int) -> tuple
         while (row := await store.session(name)) is None or row.state == "working":
             await store.wait(name, after=row.length if row else 0)
 
+    alone, together = list[float](), list[float]()
     async with fronting(host, store) as queue, host:
         while await queue.workers() < workers:  # noqa: ASYNC110 - they tell nobody but the table
             await asyncio.sleep(0.1)
-        await one("warm")
-        taken.clear()
+        await one("warm", [])
+        for n in range(10):
+            await one(f"alone{n}", alone)
         start = time.perf_counter()
-        await asyncio.gather(*(one(f"s{n}") for n in range(sessions)))
+        await asyncio.gather(*(one(f"s{n}", together) for n in range(sessions)))
         seconds = time.perf_counter() - start
     await store.close()
-    return sorted(taken), seconds
+    return sorted(alone), sorted(together), seconds
 
 
 async def main() -> int:

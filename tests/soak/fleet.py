@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from sayso.errors import Refused, StoreError
 from sayso.host import Host
 from sayso.message import ToolResultBlock
 from sayso.request import Answer, Request
-from sayso.store import PostgresStore
+from sayso.store import PostgresStore, Store
 from sayso.store.chain import verify
 from sayso.worker import Queue
 
@@ -80,6 +81,12 @@ class Fleet:
         victim.wait()
         self.start()
 
+    def kill_all(self) -> None:
+        """All that are left, at once."""
+        for worker in self.workers:
+            worker.kill()
+            worker.wait()
+
     def end(self) -> list[int]:
         """Their exit codes after SIGTERM."""
         for worker in self.workers:
@@ -106,7 +113,20 @@ class Clients:
             except Refused:
                 return  # the attempt before this one was written after all
 
-    async def answer_all(self, host: Host, name: str, over: asyncio.Event) -> None:
+    @asynccontextmanager
+    async def answering(self, hosts: Sequence[Host]) -> AsyncIterator[None]:
+        """Inside, what asks is answered at each of the hosts."""
+        over = asyncio.Event()
+        tasks = [asyncio.create_task(self._answer_all(host, f"client{n}", over)) for n, host in enumerate(hosts)]
+        try:
+            yield
+        finally:
+            over.set()
+            await asyncio.wait(tasks)
+        for task in tasks:
+            task.result()
+
+    async def _answer_all(self, host: Host, name: str, over: asyncio.Event) -> None:
         """Answer what asks, twice, until told that it is over."""
         while not over.is_set():
             try:
@@ -145,37 +165,38 @@ async def soak(
     ledger = folder / "ledger"
     ledger.touch()
     fleet, clients = Fleet(folder, database.dsn), Clients(ledger, found)
-    os.environ.update(FLEET_DSN=database.dsn, FLEET_LEDGER=str(ledger))
+    try:
+        for _ in range(workers):
+            fleet.start()
+        async with _surfaces(database.dsn, ledger) as hosts, clients.answering(hosts):
+            harm = asyncio.create_task(_harm(fleet, database, found, rng, kills=kills, restarts=restarts))
+            await _begin(clients, hosts[0], sessions, seconds)
+            harm.cancel()
+            await asyncio.wait([harm])
+            await asyncio.wait_for(_all_idle(hosts[0].store, sessions), 120)
+            codes = await asyncio.to_thread(fleet.end)
+            assert codes == [0] * workers, codes
+            found.doubts, found.seconds = len(clients.doubted), time.monotonic() - began
+            await _look(hosts[0].store, ledger, found)
+    finally:
+        fleet.kill_all()
+        await asyncio.to_thread(database.stop, "immediate")
+    return found
+
+
+@asynccontextmanager
+async def _surfaces(dsn: str, ledger: Path) -> AsyncIterator[list[Host]]:
+    """Three hosts that only take what people say, each with a store of its own."""
+    os.environ.update(FLEET_DSN=dsn, FLEET_LEDGER=str(ledger))
     from soak.fleet_app import build
 
-    over = asyncio.Event()
     async with AsyncExitStack() as stack:
-        stores = [PostgresStore(database.dsn) for _ in range(3)]
+        stores = [PostgresStore(dsn) for _ in range(3)]
         hosts = [Host(store, {"payer": build}, tick=60) for store in stores]
         for store, host in zip(stores, hosts, strict=True):
             stack.push_async_callback(store.close)
             host.hand_over(await stack.enter_async_context(Queue(store)))
-        for _ in range(workers):
-            fleet.start()
-        answering = [asyncio.create_task(clients.answer_all(h, f"client{n}", over)) for n, h in enumerate(hosts)]
-        beginning = asyncio.create_task(_begin(clients, hosts[0], sessions, seconds))
-        harm = asyncio.create_task(_harm(fleet, database, found, rng, kills=kills, restarts=restarts))
-        try:
-            await beginning
-            harm.cancel()
-            await asyncio.wait([harm])
-            await asyncio.wait_for(_all_idle(stores[0], sessions), 120)
-        finally:
-            over.set()
-            await asyncio.wait(answering)
-            codes = await asyncio.to_thread(fleet.end)
-        for task in answering:
-            task.result()
-        assert codes == [0] * len(codes), codes
-        found.doubts, found.seconds = len(clients.doubted), time.monotonic() - began
-        await _look(stores[0], build, ledger, found)
-    await asyncio.to_thread(database.stop, "immediate")
-    return found
+        yield hosts
 
 
 async def _begin(clients: Clients, host: Host, sessions: int, seconds: float) -> None:
@@ -201,7 +222,7 @@ async def _harm(
             next_restart = time.monotonic() + rng.uniform(0.5, 1.5) * restarts
 
 
-async def _all_idle(store: PostgresStore, sessions: int) -> None:
+async def _all_idle(store: Store, sessions: int) -> None:
     while True:
         try:
             states = [await store.sessions(state=state, limit=1) for state in ("working", "parked")]
@@ -212,15 +233,17 @@ async def _all_idle(store: PostgresStore, sessions: int) -> None:
         await asyncio.sleep(0.2)
 
 
-async def _look(store: PostgresStore, build: object, ledger: Path, found: Found) -> None:
+async def _look(store: Store, ledger: Path, found: Found) -> None:
     """What is in the ledger and in the logs."""
+    from soak.fleet_app import build
+
     done = _payments(ledger)
     found.effects = sum(done.values())
     for n in range(found.sessions):
         found.twice += done[f"s{n}"] > 2
         found.missing += done[f"s{n}"] < 2
         found.broken_logs += verify(await store.read(f"s{n}")) is not None
-        agent = build(store, f"s{n}")  # type: ignore[operator]
+        agent = build(store, f"s{n}")
         await agent.load()
         said = agent.state.context[-1]
         found.unfinished += said.finished_reason != "completed"

@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["host_of", "in_postgres", "queue_of", "trouble"]
 
 
-def host_of(options: argparse.Namespace) -> Host:
-    """The host to serve. Raises ValueError where there is none by that name, NoModel where none is named."""
+def host_of(options: argparse.Namespace, *, begins: bool) -> Host:
+    """The host to serve. Raises ValueError where there is none by that name.
+
+    begins: it begins sessions, so a model must be known (else NoModel); those that others began name theirs.
+    """
     if options.app:
         return _named(options.app)
-    cwd = Path(options.cwd).resolve()
-    spec = chosen_model(options.model, os.environ)
+    notes = {"cwd": str(Path(options.cwd).resolve())}
+    if begins or options.model:
+        notes["model"] = chosen_model(options.model, os.environ)
     store = open_store(options.store or default_store())
-    build = notes_builder({"cwd": str(cwd), "model": spec}, os.environ)
+    build = notes_builder(notes, os.environ)
     return Host(store, {NAME: build}, on_trouble=trouble)
 
 

@@ -42,19 +42,11 @@ async def _serve(options: argparse.Namespace) -> int:
         from sayso.server.app import LOCAL, create_app
     except ImportError as exc:
         raise MissingExtra("sayso serve", "server") from exc
-    token = ""
-    if options.users:
-        access = Access.from_file(Path(options.users))
-    else:
-        token = os.environ.get("SAYSO_TOKEN") or ("" if options.host not in _LOOPBACK else _kept_token())
-        if not token:
-            raise ValueError(
-                f"--host {options.host} can be reached by others: give --users FILE, or a secret in SAYSO_TOKEN"
-            )
-        access = Access.single(token, whoami() or "admin")
+    token = "" if options.users else _token(options.host)
+    access = Access.from_file(Path(options.users)) if options.users else Access.single(token, whoami() or "admin")
     sock = _socket(options.host, options.port)
     port = sock.getsockname()[1]
-    host = host_of(options)
+    host = host_of(options, begins=True)
     names = {*LOCAL, f"[{options.host}]" if ":" in options.host else options.host, *(options.allow_host or ())}
     app = create_app(host, access, hosts=names, origins=options.allow_origin or ())
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=10, lifespan="on", server_header=False)
@@ -69,12 +61,12 @@ async def _serve(options: argparse.Namespace) -> int:
     server = Server(config)
     shown = "127.0.0.1" if options.host in ("0.0.0.0", "::") else options.host  # noqa: S104 - compared, not bound
     url = f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
-    print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
-    print("Ctrl-C ends it; what waits stays in the store.", flush=True)
     # The server raises the signal that ended it once more when it has ended; what comes after it must be done too.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         async with queue_of(host, options.drive) as queue:
+            print(f"Sayso serves {', '.join(host.agents)} at {url}{'#token=' + token if token else ''}", flush=True)
+            print("Ctrl-C ends it; what waits stays in the store.", flush=True)
             if queue is not None and not await queue.workers():
                 said = "Sessions are driven by `sayso worker`, and none is running yet. To drive them here: --drive."
                 print(said, file=sys.stderr, flush=True)
@@ -100,6 +92,14 @@ def _socket(host: str, port: int) -> socket.socket:
         raise OSError(f"{host}:{port} cannot be used: {exc.strerror}; choose another with --port") from exc
     sock.listen(1024)
     return sock
+
+
+def _token(host: str) -> str:
+    """The secret of a server for one person. Raises ValueError where others could reach it and none was given."""
+    token = os.environ.get("SAYSO_TOKEN") or ("" if host not in _LOOPBACK else _kept_token())
+    if not token:
+        raise ValueError(f"--host {host} can be reached by others: give --users FILE, or a secret in SAYSO_TOKEN")
+    return token
 
 
 def _kept_token() -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import signal
 import sys
@@ -9,10 +10,12 @@ import sys
 from sayso.cli import Exit
 from sayso.cli.app import host_of, in_postgres, trouble
 from sayso.cli.choice import NoModel
-from sayso.errors import SaysoError
+from sayso.errors import SaysoError, StoreGone
 from sayso.visible import visible
 
 __all__ = ["worker"]
+
+_AGAIN = 2.0  # seconds between two tries to begin
 
 
 def worker(options: argparse.Namespace) -> int:
@@ -30,7 +33,7 @@ def worker(options: argparse.Namespace) -> int:
 async def _worker(options: argparse.Namespace) -> int:
     from sayso.worker import Queue, Worker
 
-    host = host_of(options)
+    host = host_of(options, begins=False)
     store = in_postgres(host)
     if store is None:
         raise ValueError(
@@ -39,13 +42,17 @@ async def _worker(options: argparse.Namespace) -> int:
         )
     _set_up_logging(options.verbose)
     stop = _stop_on_signals(options.grace)
+    said = f"Working for {', '.join(host.agents)}, up to {options.concurrency} sessions at a time. Ctrl-C ends it."
     try:
-        async with Queue(store) as queue:
-            working = Worker(host, queue, concurrency=options.concurrency, grace=options.grace, on_trouble=trouble)
-            said = (
-                f"Working for {', '.join(host.agents)}, up to {options.concurrency} sessions at a time. Ctrl-C ends it."
-            )
-            await working.run(stop, lambda: print(visible(said), flush=True))
+        while not stop.is_set():
+            try:
+                async with Queue(store) as queue:
+                    made = Worker(host, queue, concurrency=options.concurrency, grace=options.grace, on_trouble=trouble)
+                    await made.run(stop, lambda: print(visible(said), flush=True))
+            except StoreGone as exc:  # a worker may be started before its database, or while that is restarted
+                trouble("", StoreGone(f"{exc}; trying again"))
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), _AGAIN)
     finally:
         await store.close()
     return Exit.DONE
