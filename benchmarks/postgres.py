@@ -178,7 +178,6 @@ async def bench_parked(count: int) -> None:
         report("bytes on disk of a parked session, all in all", whole / count, "bytes")
     await store.close()
     await bench_questions(dsn, count)
-    bench_plans(dsn)
 
 
 async def bench_questions(dsn: str, count: int) -> None:
@@ -212,21 +211,6 @@ async def answered(host: Host, count: int, n: int) -> None:
     request = await host.request(f"r{n * 79 % count + 1:023}")
     await host.answer(Answer(request_id=request.id, digest=request.digest, decision="approve"), by="b", via="bench")
     await host.settled()
-
-
-def bench_plans(dsn: str) -> None:
-    """No list may be answered by reading or sorting a whole table."""
-    lists = {
-        "requests": "SELECT * FROM sayso_requests WHERE open ORDER BY created_at, request_id LIMIT 50",
-        "sessions": "SELECT * FROM sayso_sessions WHERE state = 'parked' ORDER BY change DESC LIMIT 50",
-    }
-    with psycopg.connect(dsn) as connection:
-        for what, question in lists.items():
-            plan = " / ".join(row[0].strip() for row in connection.execute(f"EXPLAIN {question}".encode()))
-            bad = "Seq Scan" in plan or "Sort" in plan
-            print(f"plan of a page of {what}: {plan.split('(cost')[0]} ... {'NOT KEPT' if bad else 'from an index'}")
-            if bad:
-                failed.append(f"plan of {what}")
 
 
 # -- workers ------------------------------------------------------------------------------------------------

@@ -144,3 +144,18 @@ def test_one_of_anything_is_searched_for(link: Link) -> None:
 
 def test_where_the_log_ends_is_read_from_the_ends_of_indexes(link: Link) -> None:
     assert_by_index(plans(link, lambda: postgres_query.position(link, SESSION)))
+
+
+def test_statistics_from_when_nothing_was_open_do_not_mislead(link: Link) -> None:
+    link.execute("CREATE TABLE kept AS SELECT request_id FROM sayso_requests WHERE open")
+    link.execute("UPDATE sayso_requests SET open = false")
+    link.execute("ANALYZE sayso_requests")
+    link.execute("UPDATE sayso_requests SET open = true WHERE request_id IN (SELECT request_id FROM kept)")
+    nothing = {"session_id": None, "kind": None, "tool": None, "after": None}
+    for some in ({}, {"session_id": BUSY}, {"kind": "confirm"}, {"tool": "bash"}, {"after": OPEN}):
+        page = partial(postgres_query.waiting, link, **{**nothing, **some}, limit=50, newest_first=False)
+        steps = plans(link, page)
+        assert_by_index(steps)
+        assert all("Filter" not in step for step in steps), steps
+    owned = "SELECT request_id FROM sayso_requests WHERE session_id = ANY(%s) AND open"  # as an append asks
+    assert_searched(plans(link, lambda: link.execute(owned, ([SESSION],))))
