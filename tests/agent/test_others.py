@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hosting import Script
 from sayso.agent import Agent
 from sayso.event import UserInterruptEvent
+from sayso.permission import PermissionBehavior, PermissionContext, PermissionDecision, PermissionRule
 from sayso.store import MemoryStore, SQLiteStore, Store
 from sayso.testing import ScriptedModel
 from sayso.tool import FunctionTool, ToolBase
@@ -89,5 +92,35 @@ def test_an_answer_that_another_process_writes_is_acted_on_beside_a_running_tool
         assert sorted(result[:2] for result in results_in(one)) == [("c1", "success"), ("c2", "success")]
         await here.close()
         await there.close()
+
+    asyncio.run(world())
+
+
+def test_a_deny_rule_that_another_process_adds_while_a_call_is_judged_is_obeyed() -> None:
+    async def world() -> None:
+        store, judging, go, paid = MemoryStore(), asyncio.Event(), asyncio.Event(), list[str]()
+
+        async def pay(to: str) -> str:
+            """Pay somebody."""
+            paid.append(to)
+            return "paid"
+
+        async def slowly(tool_input: dict[str, Any], context: PermissionContext) -> PermissionDecision:
+            judging.set()
+            await go.wait()
+            return PermissionDecision(behavior=PermissionBehavior.ALLOW, message="small")
+
+        tool = FunctionTool(pay, check_permissions=slowly)
+        one = Agent("ops", "", Script([[call("c1", to="ann")], "sorry"]), [tool], store=store, session_id="s")
+        other = Agent("ops", "", ScriptedModel([]), [tool], store=store, session_id="s")
+        driving = await one.accept("go")
+        await judging.wait()
+        await other.load()
+        await other.add_rule(PermissionRule(tool_name="pay", behavior=PermissionBehavior.DENY))
+        go.set()
+        await asyncio.wait([driving])
+        await one.reply()  # where the rule was met only by the commit, the drive ended and goes on anew
+        assert paid == []
+        assert [state for _, state, _ in results_in(one)] == ["denied"]
 
     asyncio.run(world())

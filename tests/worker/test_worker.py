@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from hosting import says, yes
 from postgres import fresh_database
 from sayso.agent import Agent
@@ -221,6 +223,24 @@ def test_the_agents_that_work_for_another_are_driven_by_workers_too() -> None:
             await host.answer(yes(request), by="ann", via="web")
             assert await ended(host, session_id) == "thanks"
             assert bank.paid == ["ann:1"]
+
+    asyncio.run(world())
+
+
+@pytest.mark.slow
+def test_a_question_that_nobody_answers_in_time_is_ended_by_a_worker() -> None:
+    async def world() -> None:
+        dsn, bank = fresh_database(), Bank()
+
+        def host() -> Host:
+            build = says([call("c1", to="ann")], "nobody was there", tools=[bank.tool()], expires_after=0.2)
+            return Host(PostgresStore(dsn), {"ops": build}, tick=3600)
+
+        async with worker(host()), front(host()) as at_the_front:
+            session_id = await at_the_front.submit(None, "pay")
+            assert await ended(at_the_front, session_id) == "nobody was there"
+            (decided,) = await at_the_front.history(session_id=session_id)
+            assert (decided.how, bank.paid) == ("expired", [])
 
     asyncio.run(world())
 

@@ -23,8 +23,10 @@ from sayso.ids import new_id, now
 from sayso.reply.digest import digest_of, question_digest
 from sayso.reply.effect import Await, CallModel, Effect, JudgeCall, RunTool, SettleDoubt, StartQueued
 from sayso.reply.fact import (
+    CallJudged,
     CallSubmitted,
     DoubtRaised,
+    DoubtSettled,
     Fact,
     ReplyEnded,
     ReplyStarted,
@@ -214,21 +216,28 @@ class Run:
             return self._start_queued(len(first.messages))
         decided = False
         for effect in todo:
-            if isinstance(effect, JudgeCall):
-                judged = await self.crew.judge(self.log.session, effect)
-                if judged.verdict == "ask":
-                    self._asked.add(judged.call_id)
-                self.take(judged)
-                decided = True
-            elif isinstance(effect, SettleDoubt):
-                settled = await raise_doubt(self.crew, effect.call)
-                if isinstance(settled, DoubtRaised):
-                    self._asked.add(settled.call_id)
-                self.take(settled)
-                decided = True
+            session, fact = self.log.session, await self._decided(effect)
+            if fact is None:
+                continue
+            decided = True
+            if self.log.session is not session:
+                return None  # a rule, a mode or a result came in meanwhile, which may change it: look again
+            if isinstance(fact, DoubtRaised) or (isinstance(fact, CallJudged) and fact.verdict == "ask"):
+                self._asked.add(fact.call_id)
+            self.take(fact)
         if not decided:
             await self._run_tools([e.call for e in todo if isinstance(e, RunTool)])
         return None
+
+    async def _decided(self, effect: Effect) -> CallJudged | DoubtSettled | DoubtRaised | None:
+        """What is decided of a call as the session stands; None where there is nothing to decide."""
+        match effect:
+            case JudgeCall():
+                return await self.crew.judge(self.log.session, effect)
+            case SettleDoubt():
+                return await raise_doubt(self.crew, effect.call)
+            case _:
+                return None
 
     def _start_queued(self, waiting: int) -> None:
         self.take(

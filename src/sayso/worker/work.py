@@ -131,11 +131,17 @@ class Worker:
         # No lock: the sweep of a worker that died must not hold back the one that takes its jobs over.
         sweep: Callable[..., Awaitable[None]] = functools.partial(self._sweep, agent)
         app = self._queue.app
-        task = app.task(name=f"{SWEEP}:{agent}", queue=queue_of(agent), queueing_lock=f"sweep:{agent}")(sweep)
-        app.periodic(cron=_SWEEP, periodic_id=agent)(task)
+        register = app.task(
+            name=f"{SWEEP}:{agent}", queue=queue_of(agent), queueing_lock=f"sweep:{agent}", pass_context=True
+        )
+        app.periodic(cron=_SWEEP, periodic_id=agent)(register(sweep))
 
-    async def _sweep(self, agent: str, timestamp: int) -> None:
+    async def _sweep(self, agent: str, context: JobContext, timestamp: int) -> None:
         """Take over the jobs of workers that died, go on with what nobody drives, end what nobody answered."""
+        with self._listed(context.job):
+            await self._look_around(agent)
+
+    async def _look_around(self, agent: str) -> None:
         try:
             async with self._queue.talking():
                 jobs = self._queue.app.job_manager
