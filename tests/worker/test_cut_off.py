@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from hosting import yes
 from postgres import fresh_database
 from sayso.agent import Agent
@@ -18,6 +20,8 @@ from sayso.store.base import Store
 from sayso.testing import ScriptedModel
 from sayso.tool import FunctionTool
 from working import Door, WorkerProcess, front, until
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass
